@@ -1,6 +1,6 @@
 import type { Case } from './cases.ts'
 
-/** Cases for `--database postgres`: what the ledger costs in different loads, with one, two and four processes. */
+/** Cases for `--database postgres`: the cost of the ledger under different loads, with one, two and four processes. */
 export function postgresCases(quick: boolean): Case[] {
   const plain = {
     mode: 'closed',

@@ -14,15 +14,15 @@ export interface Case {
   readonly rate?: number
   readonly warmupSeconds: number
   readonly seconds: number
-  /** The programs to measure. The peer is included only if it can run the case. */
+  /** The programs to measure. `peer`, another gateway, is included only if it can run the case. */
   readonly targets: readonly TargetName[]
   /** The number of rounds, if it differs from the usual one. */
   readonly rounds?: number
-  /** Additional rounds in a full run, because machines are noisy. */
+  /** Additional rounds in a full run. They reduce the effect of noise in the measurements. */
   readonly moreRounds?: number
   /** The connections use the tokens of a hundred users in turn. Without this, all use one token of root. */
   readonly accounts?: boolean
-  /** The upstream speaks Anthropic's dialect, the caller OpenAI's. */
+  /** The upstream has Anthropic's API and the client uses OpenAI's API, so the gateway translates. */
   readonly translated?: boolean
   /** Restarts the measured program before each round, so that its memory reflects this case alone. */
   readonly fresh?: boolean
@@ -39,7 +39,7 @@ const PLAIN = {
   targets: ALL,
 } as const
 
-/** The chunk interval of slow streams, which determines how long they stay open. */
+/** Milliseconds between two chunks of a slow stream. This and the number of chunks determine how long it lasts. */
 const SLOW_CHUNK_MS = 500
 
 /** All cases, in the order in which they run. */
@@ -101,7 +101,7 @@ export function allCases(quick: boolean): Case[] {
   ]
 }
 
-/** Calls made to a program before its first case; the figures are discarded. */
+/** The load for a program before its first case. It warms the program up, and its figures are discarded. */
 export function warmUps(quick: boolean): Case[] {
   const load = { ...PLAIN, id: 'warm-up', title: 'warm-up', warmupSeconds: 0, seconds: quick ? 2 : 6 }
   return [load, { ...load, stream: true }]
@@ -134,7 +134,7 @@ function stalledReaders(quick: boolean): Case {
     model: 'gpt-3.5-turbo',
     stream: true,
     connections: 50,
-    // The buffers of both connections of each stream fill up first. Only then should memory stay constant.
+    // During the warm-up, the buffers of both connections of each stream fill up. Then memory should stay constant.
     warmupSeconds: quick ? 6 : 12,
     seconds: quick ? 4 : 20,
     targets: ['gateway', 'peer'],

@@ -7,31 +7,31 @@ import { addAccount, addTokenWithKey } from '../test/helpers/accounts.ts'
 import { newPostgresDatabase } from '../test/helpers/postgres.ts'
 import { cpuSeconds } from './proc.ts'
 
-/** Rows of the ledger that every call changes. */
+/** The tables of the ledger that every call updates. */
 const HOT_TABLES = ['users', 'tokens', 'channels', 'holds']
 const ACCOUNTS = 100
 const LOG_ROWS_PER_STATEMENT = 100_000
-/** The key with which the bench's tokens are encrypted. A gateway on such a database must get the same key. */
+/** The secret that encrypts the tokens in a bench database. A gateway that uses the database needs the same secret. */
 export const BENCH_SECRET_KEY = 'a secret key for measuring only'
 
 /** What the database did during a measurement, according to its own counters. */
 export interface DatabaseFigures {
-  /** Undefined if the server runs on another machine or belongs to somebody else. */
+  /** CPU time of the server; undefined if it runs on another machine or its data folder is not readable. */
   readonly cpuSeconds: number | undefined
   readonly walBytes: number
-  /** New versions of rows of users, tokens and channels, and how many of them needed no index entry (HOT). */
+  /** Number of row updates in HOT_TABLES. `hotUpdates` of them needed no new index entry (PostgreSQL's HOT updates). */
   readonly updates: number
   readonly hotUpdates: number
-  /** Size of the tables that every call changes, without their indexes. */
+  /** Size of HOT_TABLES in bytes, without their indexes. */
   readonly hotBytes: number
 }
 
-/** A PostgreSQL database of its own for one measured program. */
+/** A PostgreSQL database that only one measured program uses. */
 export interface BenchDatabase {
   readonly url: string
   /**
-   * Adds a hundred users with a token each, and log rows of this many calls. Returns the users' keys. The gateway must
-   * have made its tables and its root user before.
+   * Adds a hundred users with one token each, and a log row for each of `calls` calls. Returns the keys of the tokens.
+   * The gateway must have created the tables and its root user by then.
    */
   fill(calls: number): Promise<string[]>
   figures(): Promise<DatabaseFigures>
@@ -73,7 +73,7 @@ async function addAccounts(url: string): Promise<string[]> {
       const { token } = await store.write((trx) => addTokenWithKey(trx, secrets, userId, 1e15))
       keys.push(token)
     }
-    // The helper's channels have no key and no models, so they are deleted.
+    // `addAccount` also adds channels, which have no key and no models. They are deleted.
     await store.write((trx) => trx.deleteFrom('channels').execute())
     return keys
   } finally {
@@ -81,7 +81,7 @@ async function addAccounts(url: string): Promise<string[]> {
   }
 }
 
-/** Writes rows of earlier calls, all without a charge so that the books stay correct. */
+/** Adds log rows of past calls. They cost nothing, so that the sum of the log still matches the balances. */
 async function addCalls(client: pg.Client, from: number, calls: number): Promise<void> {
   await client.query(
     `insert into logs (user_id, created_at, type, username, token_name, model_name, prompt_tokens, completion_tokens,

@@ -12,14 +12,14 @@ export interface DatabaseCost {
   readonly cpuMicros: number | undefined
   /** Bytes of write-ahead log per request. */
   readonly walBytes: number
-  /** New versions of rows of the hot tables per request, and the share that needed no index entry. */
+  /** Row updates per request in the tables that every call updates. The share `hotShare` needed no new index entry. */
   readonly updates: number
   readonly hotShare: number
-  /** Size of the hot tables at the end. */
+  /** Size of these tables at the end, in MB. */
   readonly hotMb: number
 }
 
-/** One measurement: what the load process observed, and what it cost. */
+/** One measurement: the figures of the load process, and the CPU time and memory that the programs used. */
 export interface Measurement extends LoadResult {
   readonly case: string
   readonly target: Target['name']
@@ -40,7 +40,7 @@ export interface Measurement extends LoadResult {
   readonly database: DatabaseCost | undefined
 }
 
-/** Runs the load of a case against a target and measures. */
+/** Runs the load of a case against a target, and returns the measurement. */
 export async function measure(one: Case, target: Target, mock: Mock): Promise<Measurement> {
   const resident = () => (target.running ? residentMb(target.running.pid) : 0)
   const before = resident()

@@ -9,11 +9,11 @@ export interface Options {
   readonly database: 'sqlite' | 'postgres'
   /** On PostgreSQL: the gateway is measured with each of these numbers of processes. */
   readonly processes: readonly number[]
-  /** On PostgreSQL: the number of calls in the log from the beginning. */
+  /** On PostgreSQL: the number of log rows that the database contains before the measurement. */
   readonly calls: number
-  /** On PostgreSQL: the share (percent) of balances that a second gateway leases; 0 = no second gateway. */
+  /** On PostgreSQL: `QuotaLeaseShare` (percent) of a second gateway that is also measured; 0 = no second gateway. */
   readonly leases: number
-  /** A folder with another checkout, whose gateway is measured beside this one. */
+  /** A folder with another checkout, whose gateway is measured in addition to this one. */
   readonly before: string | undefined
   readonly gateway: boolean
   readonly peer: boolean

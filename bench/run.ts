@@ -12,8 +12,8 @@ import { runShapes } from './shapes/run-shapes.ts'
 import { direct, type Mock, startBare, startGateway, startMock, startPeer, type Target } from './targets.ts'
 
 /**
- * Measures the mock called directly, the bare proxy, the gateway and the peer gateway on one machine, in alternating
- * rounds.
+ * Measures the mock called directly, the bare proxy, the gateway and another product's gateway (`peer`) on one machine,
+ * in alternating rounds.
  */
 async function run(options: Options): Promise<void> {
   const loadAverage = loadavg()[0] ?? 0
@@ -54,7 +54,10 @@ function starters(mock: Mock, folder: string, options: Options): Starters {
   return all
 }
 
-/** The gateways to measure: on PostgreSQL, in one and in several processes; and that of another checkout, if there is one. */
+/**
+ * The gateways to measure: this checkout's gateway and, if `before` is set, the gateway of that checkout. On
+ * PostgreSQL, this checkout's gateway is also measured with several processes and with leases, if the options say so.
+ */
 function gateways(mock: Mock, folder: string, { database, processes, before, calls, leases }: Options): Starters {
   const plan =
     (name: Target['name'], count: number, checkout?: string, share = 0) =>

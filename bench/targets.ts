@@ -18,8 +18,9 @@ export interface Mock extends Upstream {
 }
 
 /**
- * The programs that can be measured. `gateway-2` and `gateway-4` are the gateway in two and in four processes; `before`
- * is the gateway of another checkout, and `leases` is this gateway with leases.
+ * The programs that can be measured. `gateway-2` and `gateway-4` are the gateway with two and with four processes.
+ * `before` is the gateway of another checkout. `leases` is the gateway with the option `QuotaLeaseShare`. `peer` is
+ * another product's gateway.
  */
 export type TargetName = 'direct' | 'bare' | 'gateway' | 'gateway-2' | 'gateway-4' | 'leases' | 'before' | 'peer'
 
@@ -30,7 +31,7 @@ export interface Target {
   readonly running: Running | undefined
   readonly port: number
   readonly path: string
-  /** Headers for the plain upstream, for the TLS upstream, and for an upstream that speaks another dialect. */
+  /** Headers for the plain upstream, for the TLS upstream, and for an upstream with another API format. */
   headers(tls: boolean, translated: boolean): Readonly<Record<string, string>>
   /** The model name that sends the call to the TLS upstream instead of the plain one. */
   model(model: string, tls: boolean): string
@@ -47,7 +48,7 @@ const BUN = join(ROOT, 'node_modules/.bin/bun')
 const ROOT_TOKEN = 'benchbenchbenchbenchbenchbenchbenchbenchbench123'
 const ACCESS_TOKEN = 'bench0access0token0bench0access0'
 const MODELS = 'gpt-4o-mini,gpt-4o,gpt-4,gpt-4-turbo,gpt-3.5-turbo'
-/** Served by a channel that speaks Anthropic's dialect. */
+/** Served by a channel whose upstream has Anthropic's API. */
 export const MESSAGES_MODEL = 'claude-sonnet-4-5'
 /** Served over TLS by a separate channel. */
 const TLS_MODEL = 'gpt-4.1-mini'
@@ -93,19 +94,19 @@ export async function startBare(mock: Upstream): Promise<Target> {
 /** How a gateway is started. */
 export interface GatewayPlan {
   readonly name: TargetName
-  /** The folder of its files. */
+  /** The folder for the files of this gateway. */
   readonly folder: string
-  /** If set, it gets a PostgreSQL database with log rows of this many calls. */
+  /** If set, the gateway gets a PostgreSQL database with this many log rows. */
   readonly calls?: number | undefined
   /** The number of its processes. */
   readonly processes?: number
-  /** The share of balances that it leases. */
+  /** The value of the option `QuotaLeaseShare`, in percent. */
   readonly leases?: number | undefined
   /** Another checkout whose program is started. */
   readonly checkout?: string | undefined
 }
 
-/** Starts the gateway with a fresh database and adds a channel for each dialect and port of the mock. */
+/** Starts the gateway with a new database and adds a channel for each API format and port of the mock. */
 export async function startGateway(mock: Upstream, plan: GatewayPlan): Promise<Target> {
   const { name, folder, calls, processes = 1, leases = 0, checkout = ROOT } = plan
   const port = await freePort()

@@ -7,8 +7,8 @@ import { languageTag, loadAreas } from './lib/text.ts'
 import './styles.css'
 
 /**
- * If a page has not loaded after the first of these times, a loading state is drawn. The second applies if the page's
- * frame is already visible.
+ * If a page has not loaded after `patienceMs`, a loading state is drawn. If the page's frame is already visible,
+ * `framedPatienceMs` applies instead.
  */
 const patienceMs = 300
 const framedPatienceMs = 3000
@@ -30,7 +30,7 @@ Promise.all([firstWords, firstPage]).then(
   () => {
     if (!element) return
     const root = createRoot(element)
-    // Rendered in slices, so that clicks during rendering are handled.
+    // As a transition, the rendering can be interrupted, so that clicks during rendering are handled.
     startTransition(() =>
       root.render(
         <StrictMode>

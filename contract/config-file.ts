@@ -238,7 +238,7 @@ export const virtualModelEntry = z.strictObject(virtualModelBody.shape)
 
 export type VirtualModelEntry = z.output<typeof virtualModelEntry>
 
-/** A configuration file. If a section is absent, what it describes stays unchanged. */
+/** A configuration file. Applying it changes nothing in the areas whose sections are absent. */
 export const configFileSchema = z.strictObject({
   version: z.literal(configVersion).check(z.describe('Version of the format.')),
   options: z.optional(optionsEntry.check(z.describe('Options of the installation by their names.'))),

@@ -2,7 +2,7 @@
 export interface ModelFamily {
   id: string
   name: string
-  /** The company or laboratory that makes the models. Also the name of its logo. */
+  /** The company or laboratory that makes the models. The console derives the mark beside a model from this name. */
   maker: string
 }
 

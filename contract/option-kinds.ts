@@ -16,8 +16,8 @@ export interface OptionDefinition {
   /** Allowed values of a choice. */
   choices?: readonly string[]
   /**
-   * The type of each value in a JSON object; a number by default. `texts` means texts. `ratios-by-group` means objects
-   * that map group names to ratios.
+   * For `json`: the type of each value in the object. By default, the values are numbers. With `texts`, they are
+   * strings. With `ratios-by-group`, they are objects that map group names to ratios.
    */
   entries?: 'limits' | 'channel-order' | 'texts' | 'ratios-by-group'
   unit?: 'seconds' | 'minutes' | 'days' | 'quota' | 'tokens' | 'bytes' | 'currency'

@@ -29,7 +29,7 @@ export const relayPaths = [
 export const callerDialects = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const
 export type CallerDialect = (typeof callerDialects)[number]
 
-/** A POST path of a dialect other than OpenAI's chat. `{model}` may contain slashes. */
+/** A POST path of a wire format (dialect) other than OpenAI's chat. `{model}` may contain slashes. */
 export interface DialectPath extends RelayPath {
   dialect: CallerDialect
   /** The call only counts the tokens of the request. */

@@ -13,8 +13,8 @@ export const stepFailures = [
 export type StepFailure = (typeof stepFailures)[number]
 
 /**
- * The default failures. Content filters and refusals are judgments about the content, which another model should not
- * evade unless an operator wants that.
+ * The default failures. They do not include content filters and refusals, which are judgments about the content.
+ * Another model is used to evade such a judgment only if an operator wants that.
  */
 export const usualStepFailures: readonly StepFailure[] = stepFailures.filter(
   (failure) => failure !== 'content_filter' && failure !== 'refusal',

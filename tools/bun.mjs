@@ -1,4 +1,4 @@
-// The only file that knows how to start Bun. Bun's npm package is a stub until its install script has run, and npm may
+// The only file that finds and starts Bun. Bun's npm package is a stub until its install script has run, and npm may
 // be configured not to run install scripts. Even then, the platform package contains the real binary.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
@@ -33,9 +33,9 @@ export function findBun(base = root) {
 }
 
 // The server's settings for the JavaScript engine's garbage collector. The collector runs when the heap has grown by
-// this share since the last collection, but not while the heap is below 64 MiB. By default, the engine lets a heap
-// triple on a large machine, and it overestimates the memory of thousands of open streams. The last setting keeps
-// compiled code, no matter how old it is.
+// 30 % since the last collection, but not while the heap is below 64 MiB. By default, the engine lets a heap triple on
+// a large machine, and it overestimates the memory of thousands of open streams. The last setting keeps compiled code,
+// no matter how old it is.
 export const serverEngine = {
   BUN_JSC_heapGrowthFunctionThresholdInMB: '0',
   BUN_JSC_heapGrowthMaxIncrease: '0.3',
@@ -44,8 +44,9 @@ export const serverEngine = {
 }
 
 // Environment variables that Bun reads before the program starts; setting them inside the program has no effect. 65535
-// is the highest value that Bun accepts. Above that, it prints an error and uses its default of 256 concurrent
-// requests. Tools and tests do not use the server's engine settings, because with them they need a sixth more CPU time.
+// is the highest number of concurrent requests that Bun accepts. If the number is higher, Bun prints an error and uses
+// its default of 256. Tools and tests do not use the settings in `serverEngine`, which would increase their CPU time by
+// a sixth.
 export const bunEnvironment = {
   ...process.env,
   BUN_CONFIG_MAX_HTTP_REQUESTS: process.env.BUN_CONFIG_MAX_HTTP_REQUESTS ?? '65535',
@@ -81,7 +82,8 @@ export function runBun(args, options = {}) {
     if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
   }
   process.on('SIGINT', pass).on('SIGTERM', pass)
-  // After a first signal, the child finishes its work. A second signal would end it immediately.
+  // A child that has already received a signal is finishing its work. It gets no SIGTERM, because a second signal would
+  // end it immediately.
   endWithParent(() => isTold || pass('SIGTERM'))
   return new Promise((done, fail) => {
     child.on('error', fail)

@@ -1,5 +1,5 @@
-// Writes the tables and diagrams of the rooms into docs/ARCHITECTURE.md. They are made from tools/rooms.mjs and from
-// the actual imports.
+// Writes the tables and diagrams of the rooms (parts of the server's large folders) into docs/ARCHITECTURE.md. They are
+// made from tools/rooms.mjs and from the actual imports.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, posix, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'

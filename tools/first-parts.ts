@@ -11,10 +11,10 @@ type Bundle = Rolldown.OutputBundle
  * matching pattern applies. The last pattern matches everything.
  */
 export interface FirstParts {
-  /** The files of the parts of pages. */
+  /** The script files that pages need. */
   files: string[]
   languages: string[]
-  /** The areas of messages whose files pages need. */
+  /** The areas of messages that pages need. Each area has one file per language. */
   areas: string[]
   /** The hash in the file names of each language; see `catalogueFile`. */
   hashes: string[]

@@ -3,13 +3,13 @@ import { rooms } from './rooms.mjs'
 
 export const tests = '\\.test\\.tsx?$|^test/|^bench/|^tools/'
 export const heads = ['server/context.ts', 'server/app.ts', 'server/listen.ts', 'server/serve.ts', 'server/main.ts']
-/** Counting and logging may be used by all code that has effects. Pure code returns values instead. */
+/** Modules for counting and logging, which all code with side effects may import. Pure code returns values instead. */
 export const cross = ['server/events.ts', 'server/log.ts', 'server/metrics.ts']
 export const ground = ['contract', 'server/lib', 'server/errors.ts']
 
 /**
- * The folders that the import from other programs may use. The import is above the management API in the order of
- * folders, because it uses that API's checks of channels.
+ * The folders that `server/import`, which imports the data of other programs, may import from. It comes after the
+ * management API in the order of folders, because it uses that API's checks of channels.
  */
 export const importParts = [
   ...['server/api/channel', 'server/http', 'server/jobs', 'server/providers'],
@@ -53,7 +53,7 @@ export function owner(names, owners, comment) {
   return rule(`owner-${names[0]}`, comment, { pathNot: `${pathPatterns(owners)}|${tests}` }, { path: packages(names) })
 }
 
-/** Each room may import only the rooms before it. */
+/** Each room of a folder may import only the rooms that are listed before it in `rooms.mjs`. */
 export function roomRules(base) {
   const order = rooms[base].map(([room]) => room)
   const inside = (room) => (room === '.' ? `^${base}/[^/]+\\.ts$` : `^${base}/${room}/`)

@@ -1,4 +1,7 @@
-/** Prints the output of the shares in order. The output of a share is held back until all earlier shares have ended. */
+/**
+ * Prints the output of parallel processes in order. A process is identified by its number, `share`. Its output is held
+ * back until all processes with lower numbers have ended.
+ */
 export class InTurn {
   #open = 0
   #kept = []

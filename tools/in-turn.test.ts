@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { InTurn } from './in-turn.mjs'
 
-test('the output of later shares follows the output of earlier ones, and none of it is lost', () => {
+test('the output of parallel processes is printed completely, in the order of the processes', () => {
   const out: string[] = []
   const stream = { write: (chunk: string) => out.push(chunk) }
   const printed = new InTurn()

@@ -73,7 +73,7 @@ export function registryHosts(base: string): string[] {
   return matching(base, new RegExp(hosts.join('|')), (path) => path !== 'tools/repo-rules.ts')
 }
 
-/** Uses of Bun that avoid its name. The linter finds only uses of the name. */
+/** Uses of Bun through `globalThis`. The linter finds only uses of the plain name `Bun`. */
 export function hiddenBun(base: string): string[] {
   const free =
     /^server\/(?:main|relay\/(?:upstream\/)?send|store\/connection\/process-settings|store\/(?:[^/]*\/)?[^/]*sqlite[^/]*|import\/(?:sources\/sqlite-source|collect-memory)|lib\/(?:secrets\/)?password)\.ts$|\.test\.tsx?$/

@@ -43,7 +43,7 @@ export function sampledFiles(files, seed) {
   )
 }
 
-/** Files that consist of a long sweep. A run during development executes a tenth of each sweep. */
+/** Files that run the same test on very many cases (a sweep). A run during development executes a tenth of them. */
 const sweeps = /^\.\/test\/(?:e2e\/screens|matrix\/recorded|sdk\/recorded)/
 
 /** Estimates the times of the files in a run during development from their times in complete runs. */

@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tollgate-shares-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('deal', () => {
-  test('gives each file to one share, starting with the longest file and always choosing the shortest share', () => {
+  test('adds each file to one list, starting with the longest file and always choosing the shortest list', () => {
     const seconds = { long: 10, middle: 6, short: 5, shorter: 3 }
     expect(deal(['short', 'long', 'shorter', 'middle'], seconds, 2)).toEqual([
       ['long', 'shorter'],
@@ -27,7 +27,7 @@ describe('deal', () => {
     ])
   })
 
-  test('distributes files without a recorded time, and creates no empty share', () => {
+  test('distributes files without a recorded time, and creates no empty list', () => {
     expect(deal(['a', 'b', 'c'], {}, 2).flat().toSorted()).toEqual(['a', 'b', 'c'])
     expect(deal(['a'], {}, 4)).toEqual([['a']])
   })

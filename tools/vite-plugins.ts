@@ -38,13 +38,13 @@ export function plainImports(): Plugin {
   }
 }
 
-/** Matches the table of the catalogues as Vite writes it, after `plainImports`. */
+/** Matches the table of the message catalogues as Vite writes it, after `plainImports`. */
 const catalogueTable = /\{\s*(?:"\.\.\/messages\/[\w-]+\.\w+\.ts": \(\) => import\("[^"]+"\),?\s*)+\}/
 const catalogueRow = /"(\.\.\/messages\/)([\w-]+)\.(\w+)\.ts": \(\) => import\("\.\/\2\.\3-(\w+)\.js"\)/g
 
 /**
- * Shortens the table of the catalogues, because every page loads it. File names can be derived from area and language,
- * so the browser builds the table from the names of the areas.
+ * Shortens the table of the message catalogues, because every page loads it. File names can be derived from area and
+ * language, so the browser builds the table from the names of the areas.
  */
 export function shortCatalogueTable(): Plugin {
   return {
@@ -153,8 +153,8 @@ const keptChunks = ['core', 'shared', 'table', 'icons']
 
 /**
  * Names the chunks of a build. The entry and the first script contain nearly all of these names, and hashes do not
- * compress, so chunks share hashes. Catalogues have one hash for each language. Most other chunks have a hash of all
- * sources. `folder` contains the catalogues.
+ * compress, so chunks share hashes. The message catalogues of a language have the same hash, and most other chunks have
+ * the hash of all sources. `folder` contains the catalogues.
  */
 export function chunkNames(folder: string): (chunk: { name: string }) => string {
   const compiler = readFileSync(require.resolve('@lingui/message-utils/package.json'), 'utf8')

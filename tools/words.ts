@@ -40,7 +40,7 @@ export function habitsIn(files: readonly (readonly [path: string, text: string])
   return found
 }
 
-/** A sentence for each habit that occurs more often than before. */
+/** A sentence for each habit that occurs more often than the stored count in `before`. */
 export function grown(
   found: ReadonlyMap<string, readonly string[]>,
   before: Readonly<Record<string, number>>,

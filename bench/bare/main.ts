@@ -1,5 +1,5 @@
-// A minimal gateway on this runtime: it passes calls to one upstream and does nothing else. Its cost is the lower bound
-// for the real gateway, and shows how fast the machine is at the moment.
+// A minimal gateway on Bun: it forwards requests to one upstream and does nothing else. The real gateway cannot cost
+// less than this one. Its figures also show how fast the machine currently is.
 const upstream = process.argv[2] ?? ''
 
 const server = Bun.serve({
@@ -19,7 +19,7 @@ const server = Bun.serve({
   },
 })
 
-/** Passes the body on with back-pressure, as the gateway does for its streams. */
+/** Forwards the body with back-pressure, as the real gateway forwards streams. */
 async function* passedOn(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
   for await (const piece of body ?? []) yield piece
 }

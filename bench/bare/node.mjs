@@ -1,5 +1,5 @@
-// The minimal gateway of `main.ts`, on Node: node bench/bare/node.mjs <upstream> [http|fetch]. It passes calls on with
-// node:http or with fetch, for comparing runtimes.
+// The minimal gateway of `main.ts` on Node, for comparing the runtimes. It forwards requests with node:http or with
+// fetch: node bench/bare/node.mjs <upstream> [http|fetch]
 import { Agent, createServer, request as requestOf } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -29,7 +29,7 @@ async function byFetch(path, body) {
 }
 
 const server = createServer((incoming, outgoing) => {
-  // A caller may leave at any time.
+  // Fails if the client disconnects, which may happen at any time.
   serve(incoming, outgoing).catch(() => outgoing.destroy())
 })
 

@@ -82,7 +82,7 @@ async function watch(page: Page): Promise<void> {
 
 interface Seen {
   lcp: number
-  /** When the page was complete, including its rows. */
+  /** The time until the page was complete, including its rows, in milliseconds. */
   complete: number
   shift: number
   blocked: number
@@ -127,7 +127,7 @@ async function loadOnce(site: Console, path: string, throttled: boolean): Promis
   // The page is not queried while it loads, because queries would slow it down.
   await page.goto(path, { waitUntil: 'networkidle' })
   await settle(page)
-  // Awaited here, so that the entries are read before the visit ends.
+  // `await` makes sure that the entries are read before the visit ends.
   return await seenBy(page)
 }
 
@@ -147,8 +147,8 @@ async function measureLoads(site: Console): Promise<void> {
 }
 
 /**
- * Opens a list with all 1,000 rows in the browser. A server that sends no row count returns the list page by page, and
- * the pages are appended.
+ * Opens a list and loads all its 1,000 rows into the browser. For this, the server behaves like one-api and sends no
+ * row count. The console then loads the list page by page and appends the pages.
  */
 async function openWholeList(site: Console): Promise<Visit> {
   const visit = await site.visit({ as: rootAccount })

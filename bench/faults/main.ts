@@ -1,5 +1,5 @@
 /**
- * Plays the faults of Failover Bench in real time, on a fresh installation with two channels: `npm run bench:faults`.
+ * Simulates the faults of Failover Bench in real time on a new installation with two channels: `npm run bench:faults`.
  * With `-- --write`, the table in docs/reliability.md is replaced. Exits with 1 if a fault does not pass.
  */
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -53,7 +53,7 @@ export class LoadConnection {
     this.#socket.setNoDelay(true)
   }
 
-  /** Sends the request. `from` is when it should have been sent, so that the time it waited counts as latency. */
+  /** Sends the request. `from` is the time when it was due. Latency is measured from then, so it includes any delay. */
   send(from = performance.now()): void {
     this.#busy = true
     this.#sentAt = from

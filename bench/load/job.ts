@@ -9,7 +9,7 @@ export interface Job {
   readonly port: number
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** Keys that the connections use in turn, in place of the one in the headers. */
+  /** API keys that the connections use in turn. They replace the key in `headers`. */
   readonly keys?: readonly string[]
   readonly model: string
   readonly stream: boolean
@@ -34,7 +34,7 @@ export interface Percentiles {
 export interface LoadResult {
   readonly requests: number
   readonly seconds: number
-  /** Responses that were incomplete, were cut off, or had a status other than 200. */
+  /** The number of responses that were incomplete or had a status other than 200. */
   readonly failed: number
   readonly failures: readonly string[]
   readonly latencyMs: Percentiles

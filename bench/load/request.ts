@@ -1,7 +1,7 @@
 import { words } from '../mock/payloads.ts'
 import type { Job } from './job.ts'
 
-/** The bytes of the request that a job repeats on its connection number `index`: a conversation of ordinary words. */
+/** The bytes of the request that connection `index` of a job sends repeatedly: a conversation of ordinary words. */
 export function requestBytes(job: Job, index = 0): Buffer {
   const key = job.keys?.[index % job.keys.length]
   const body = Buffer.from(bodyOf(job))

@@ -10,7 +10,7 @@ export interface ResponseEvents {
 
 type Place = 'head' | 'length' | 'size' | 'chunk' | 'chunk-end'
 
-/** Reads consecutive HTTP/1.1 responses and checks that each is complete, at the lowest possible cost. */
+/** Reads consecutive HTTP/1.1 responses and checks that each is complete. Uses as little CPU time as possible. */
 export class ResponseParser {
   readonly #events: ResponseEvents
   readonly #stream: boolean
@@ -19,7 +19,7 @@ export class ResponseParser {
   #left = 0
   #status = 0
   #seenBody = false
-  /** The end of the body, long enough to contain `[DONE]`. */
+  /** The last 64 characters of the body so far. This is enough to contain `[DONE]`. */
   #tail = ''
 
   constructor(stream: boolean, events: ResponseEvents) {
@@ -42,7 +42,8 @@ export class ResponseParser {
   }
 
   /**
-   * Consumes what it can, starting at `at`, and returns the next position, or undefined if it needs more bytes first.
+   * Parses the next part of the response, which starts at `at`. Returns the position after the part, or undefined if
+   * the part has not arrived completely.
    */
   #step(data: Buffer, at: number): number | undefined {
     if (this.#place === 'head') return this.#head(data, at)

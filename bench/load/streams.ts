@@ -3,7 +3,7 @@ import { type Job, type LoadResult, MARK } from './job.ts'
 import { requestBytes } from './request.ts'
 import { sleep, Tally } from './tally.ts'
 
-/** A stream counts as stalled after a silence of four times the mock's chunk interval. */
+/** A stream counts as stalled after a silence of this many milliseconds: four times the mock's chunk interval. */
 const STALL_MS = 2_000
 
 /**

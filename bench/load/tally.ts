@@ -47,7 +47,7 @@ export class Tally {
   }
 }
 
-/** Waits. */
+/** Resolves after `ms` milliseconds. */
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }

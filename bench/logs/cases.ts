@@ -9,7 +9,10 @@ export interface LogCase {
 
 const daySeconds = 86_400
 
-/** Every filter of the list, the statistics call and the usage call, and the combinations that are used in practice. */
+/**
+ * Requests to the endpoints for the log, its statistics and usage: one with each filter, and ones with the combinations
+ * of filters that are used in practice.
+ */
 export function logCases(of: Population): LogCase[] {
   const model = (name: string) => `model_name=${name}`
   const user = (name: string) => `username=${name}`

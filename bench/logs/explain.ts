@@ -7,13 +7,13 @@ import { firstUsageHour, rankUsage, sumCalls, usageInBuckets } from '../../serve
 import { recording } from '../../test/helpers/query-plans.ts'
 import type { Population } from './seed.ts'
 
-/** What one kind of query reads, according to the database's query plan. */
+/** The tables and indexes that one kind of query reads, according to the database's query plan. */
 export interface Plan {
   question: string
   reads: string[]
 }
 
-/** The plans of the queries behind the cases. */
+/** The query plans of the kinds of request in `logCases`. */
 export async function plansOf(real: Store, of: Population): Promise<Plan[]> {
   const { store, plans } = recording(real)
   const db = store.read

@@ -1,7 +1,7 @@
 /**
- * Times the log and usage calls of a running gateway over a database with many log rows, on SQLite and on PostgreSQL:
- * `npm run bench:logs -- [--rows n] [--rounds n] [--only sqlite|postgres] [--database postgres://…] [--write]`. A database
- * that is given stays, and the next run with it measures without filling it again.
+ * Times requests to the log and usage endpoints of a gateway with many log rows, on SQLite and on PostgreSQL:
+ * `npm run bench:logs -- [--rows n] [--rounds n] [--only sqlite|postgres] [--database postgres://…] [--write]`. The
+ * database in `--database` is kept, and a later run with the same database does not fill it again.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
@@ -21,12 +21,12 @@ import { type Population, populationOf, rootAccess, secretKey, seed } from './se
 
 const days = 90
 /**
- * The number of rows that are not yet counted when the requests are made. The gateway leaves at most 2,000 rows
- * uncounted, which is hardly more.
+ * The number of log rows that the usage rollups do not contain when the requests are made. This is close to the maximum
+ * in practice: a gateway leaves at most 2,000 rows out of its rollups.
  */
 const uncounted = 1900
 
-/** An export of more rows takes minutes, at the same speed. */
+/** The export is timed only up to this number of rows. A larger export has the same speed but takes minutes. */
 const mostExported = 2_000_000
 
 interface Options {

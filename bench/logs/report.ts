@@ -17,7 +17,7 @@ export interface Timing {
 export interface DatabaseReport {
   kind: 'SQLite' | 'PostgreSQL'
   rows: number
-  /** The cost of counting all rows except the newest. */
+  /** The cost of adding all rows except the newest to the usage rollups. */
   counted: { ms: number; cpuMicrosPerRow: number }
   timings: Timing[]
   /** The export of the whole log; undefined if it was skipped. */
@@ -91,7 +91,7 @@ function plans(reports: readonly DatabaseReport[]): string[] {
   ])
 }
 
-/** Replaces the months in the names of partitions, and drops lines that are then equal. */
+/** Replaces the months in the names of partitions, then removes duplicate lines. */
 const ofMonths = (lines: readonly string[]) => [
   ...new Set(
     lines.map((line) =>

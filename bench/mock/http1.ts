@@ -60,7 +60,8 @@ export class MockHttp1 {
     const start = head + 4
     const length = head < 0 ? undefined : contentLength(data, head)
     const chunkedEnd = length === 'chunked' && data.subarray(-5).equals(CHUNKED_END)
-    // The start of the body shows what is requested. It is copied because the runtime reuses its buffer.
+    // Waits until the start of the body, which selects the response, is complete. The data is copied because the
+    // runtime reuses its buffer.
     const enough = typeof length === 'number' && data.length - start >= Math.min(length, 2048)
     if (!chunkedEnd && !enough) {
       this.#pending = Buffer.from(data)

@@ -23,7 +23,7 @@ export const PLAIN = JSON.stringify({
   system_fingerprint: 'fp_bench',
 })
 
-/** The 32 events of a stream, the last two carrying usage and `[DONE]`. */
+/** The 32 events of a stream. The last two contain the usage and `[DONE]`. */
 export const EVENTS: readonly string[] = [
   ...Array.from({ length: 30 }, (_, index) => event(delta(index))),
   event({ choices: [], usage: { prompt_tokens: 200, completion_tokens: 30, total_tokens: 230 } }),

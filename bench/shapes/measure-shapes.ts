@@ -2,7 +2,7 @@ import { mainThreadSeconds, residentMb } from '../proc.ts'
 import type { Target } from '../targets.ts'
 import type { Shape } from './shapes.ts'
 
-/** What it costs one program to process bodies of one shape and size. */
+/** The measured cost of processing bodies of one shape and size in one program. */
 export interface ShapeFigures {
   readonly title: string
   readonly translated: boolean
@@ -40,7 +40,7 @@ export function startProber(url: string): Prober {
   }
 }
 
-/** Sends bodies of one shape in sequence, and measures the main thread of the target. */
+/** Sends bodies of one shape in sequence, and measures the CPU time of the target's main thread. */
 export async function measureShape(
   shape: Shape,
   target: Target,

@@ -6,7 +6,8 @@ import { shapes } from './shapes.ts'
 import { startUpstream } from './upstream.ts'
 
 /**
- * Measures the main-thread cost of bodies of each shape, for the gateway and for the program that only forwards calls.
+ * Measures the CPU time of the main thread for bodies of each shape, in the gateway and in the program that only
+ * forwards requests.
  */
 export async function runShapes(
   folder: string,

@@ -4,7 +4,7 @@ import { MESSAGES_MODEL } from '../targets.ts'
 export interface Shape {
   readonly title: string
   readonly path: string
-  /** Sent to a channel whose dialect differs from the caller's. */
+  /** Sent to a channel whose API format differs from the client's, so that the gateway must translate the body. */
   readonly translated?: true
   /** A body of about this many bytes. */
   body(bytes: number): string
@@ -36,7 +36,7 @@ const unknown = (json: (bytes: number) => string) => (bytes: number) => withMemb
 const same = (item: string) => unknown((bytes) => list(bytes, () => item))
 const page = 'word '.repeat(200)
 
-/** A chat of long texts that consist of escapes, with other members. */
+/** A chat request with the given `tools`, whose messages are long texts that consist only of escape sequences. */
 function escapesAnd(tools: string): (bytes: number) => string {
   return (bytes) => {
     const texts = list(bytes, () => `{"role":"user","content":"${'\\u00e9'.repeat(2_000)}"}`)
@@ -77,7 +77,7 @@ const refusedOrPassedOn: readonly Shape[] = [
   { title: 'one long string', path: chat, body: unknown((bytes) => `"${'x'.repeat(bytes)}"`) },
   { title: 'one string of escapes', path: chat, body: unknown((bytes) => `"${'\\"'.repeat(bytes / 2)}"`) },
   { title: 'long texts of escapes', path: chat, body: escapesAnd('[]') },
-  // A text outside the prompt has to be parsed after all, and the whole body is then parsed with it.
+  // The long text outside the prompt makes the gateway parse the whole body after it has already scanned it.
   { title: 'long texts of escapes and tools, read twice', path: chat, body: (bytes) => readTwice(bytes) },
   {
     title: 'messages of one letter',

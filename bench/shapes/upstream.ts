@@ -1,4 +1,4 @@
-/** Answers every request with the shortest valid response of its dialect. */
+/** Answers every request with the shortest valid response in the API format of the request. */
 export function startUpstream(): { port: number; stop(): Promise<void> } {
   const server = Bun.serve({
     port: 0,

@@ -6,7 +6,7 @@ import { writeStored } from '../lib/storage.ts'
 
 /** One entry of the notification bell. */
 export interface BellEntry {
-  /** If the same thing happens again, the new entry has a different id. */
+  /** Identifies one occurrence of an event. If the event occurs again, the new entry has a different id. */
   id: string
   color: DotColor
   what:
@@ -20,7 +20,7 @@ export interface BellEntry {
 }
 
 const readKey = 'ui.bell'
-/** The maximum number of stored ids. There are never this many entries at a time. */
+/** The maximum number of stored ids. It is larger than the number of entries at any time. */
 const mostRead = 300
 
 /** The current entries, and the ids of the entries that were read. */

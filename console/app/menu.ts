@@ -24,7 +24,7 @@ function isShown(page: Page, user: SessionUser | undefined, status: KnownStatus)
   // A server that has only one-api's endpoints does not provide prices.
   if (page.menu?.needs === 'more calls' && !hasMoreCalls(status)) return false
   if (page.menu?.needs === 'status page' && !status.status_page) return false
-  // Logged-in users have their own models page.
+  // Logged-in users do not need the public models page, because they have one that shows their own models.
   if (page.menu?.needs === 'public models' && (user !== undefined || !status.public_models)) return false
   if (page.menu?.needs === 'API reference' && !canSeeReference(user, status)) return false
   return page.for === 'everybody' || (user !== undefined && (page.for === 'users' || isAdmin(user)))

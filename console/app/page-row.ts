@@ -24,15 +24,16 @@ interface ShellPage extends AnyPage {
   /** The users that see the page and its menu entry. The server decides what is allowed. */
   for: 'everybody' | 'users' | 'admins'
   /**
-   * The heading that is drawn before the page's code has loaded. A browser test checks that it equals the page's own.
+   * The heading that is drawn before the page's code has loaded. A browser test checks that it equals the heading that
+   * the page itself draws.
    */
   heading: {
     title: MessageKey
     text?: MessageKey
     width?: 'full' | 'narrow'
     /**
-     * Conditions under which the page looks different: a key is set in the browser's storage, or a query parameter is
-     * present.
+     * Conditions under which this heading is not drawn early, because the page then has another one: a key is set in
+     * the browser's storage, or a query parameter is present.
      */
     unless?: { stored?: string; query?: string }
   }
@@ -48,7 +49,7 @@ interface ShellPage extends AnyPage {
   }
 }
 
-/** A page for visitors who are not logged in: a centred card, with nothing else to load. */
+/** A page for visitors who are not logged in: a centred card, without the sidebar and the top bar. */
 interface PlainPage extends AnyPage {
   for: 'visitors'
   heading?: undefined

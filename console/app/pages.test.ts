@@ -5,7 +5,7 @@ import type { PageTable } from '../../tools/first-parts.ts'
 import { layouts, pages } from './pages.ts'
 
 const folder = join(import.meta.dir, '../pages')
-/** With this assignment, the compiler checks that the build reads the table as it is. */
+/** With this assignment, the compiler checks that the table has the type that the build expects. */
 const table: PageTable = { pages, layouts }
 
 test('every row belongs to an existing page, and every page has a row', () => {
@@ -16,7 +16,7 @@ test('every row belongs to an existing page, and every page has a row', () => {
   expect([...named].sort()).toEqual(existing.sort())
 })
 
-test('the modules of layouts, and those that are requested early, exist', () => {
+test('every module of a layout, and every module in `early`, exists', () => {
   const around = Object.values(table.layouts).flatMap(({ modules }) => modules.map((name) => `../app/${name}`))
   const early = table.pages.flatMap((page) => page.early ?? [])
   expect([...around, ...early].filter((name) => !existsSync(join(folder, name)))).toEqual([])

@@ -351,9 +351,9 @@ const table = [
 export type Row = (typeof table)[number]
 
 /**
- * Every page of the console. The routes, the menu, the build's first scripts and the tests use this table. The menu has
- * the order of the rows, which is one-api's order with Tollgate's additional pages in between. The build and the tests
- * load the table outside a browser, so it must not import React or a page. The build removes the fields that the routes
- * do not need (`dividedPages`).
+ * Every page of the console. The routes, the menu, the tests and the build use this table; the build finds in it the
+ * scripts to load first. The menu has the order of the rows, which is one-api's order with Tollgate's additional pages
+ * in between. The build and the tests load the table outside a browser, so it must not import React or a page. The
+ * build removes the fields that the routes do not need (`dividedPages`).
  */
 export const pages: readonly Page[] = table

@@ -1,6 +1,6 @@
 import type { Command } from '../lib/commands.ts'
 
-/** The minimum length of a text whose letters may be scattered. Shorter texts would match nearly everything. */
+/** The minimum length of a typed text that matches scattered letters. Shorter texts would match nearly everything. */
 const leastLoose = 3
 
 /**

@@ -44,7 +44,7 @@ interface Mark {
   dot: DotColor
 }
 
-/** The channel types, for their marks; empty if they cannot be loaded. */
+/** The channel types, whose names and colours mark channels in the results; empty if they cannot be loaded. */
 const channelTypes = () =>
   queryClient
     .ensureQueryData({

@@ -28,7 +28,7 @@ async function load(file: string): Promise<ComponentType> {
 
 const rootRoute = createRootRoute({ component: Root })
 
-/** Pages for visitors who are not logged in: a centred card, with nothing else to load. */
+/** Pages for visitors who are not logged in: a centred card, without the sidebar and the top bar. */
 const plainRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'plain',

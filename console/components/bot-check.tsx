@@ -40,7 +40,7 @@ function loadScript(): Promise<Widget> {
   return script
 }
 
-/** What a form needs to know about the bot check. */
+/** The state of a form's bot check. */
 export interface BotCheck {
   /** False if the server does not require the bot check. */
   wanted: boolean
@@ -53,7 +53,7 @@ export interface BotCheck {
   round: number
 }
 
-/** The state of a form's bot check; show it with `<BotCheckWidget>`. */
+/** Returns the state of a form's bot check, which the form must pass to `<BotCheckWidget>`. */
 export function useBotCheck(): BotCheck {
   const { turnstile_check = false } = useServerStatus()
   const [answer, setAnswer] = useState('')

@@ -1,4 +1,5 @@
-// Runs the code for a request with substitutes for curl and the OpenAI clients, which print what would be sent.
+// Runs the code that `chatCode` generates for a request. Substitutes for curl and the OpenAI clients print the request
+// instead of sending it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -110,7 +111,7 @@ describe('the code for a request sends exactly the request', () => {
     expect(outputOf(['python3', 'call.py'])).toEqual(sent)
   })
 
-  test('a reference to a file cannot be sent accidentally', () => {
+  test('a request that contains a FileOnDisk cannot be converted to JSON', () => {
     expect(() => JSON.stringify(inFiles)).toThrow('only for reading')
   })
 })

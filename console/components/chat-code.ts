@@ -13,7 +13,7 @@ export class FileOnDisk {
     this.mediaType = mediaType
   }
 
-  /** Files are never sent in this form. */
+  /** Throws, so that the reference is never sent instead of the file's content. */
   toJSON(): never {
     throw new Error('a reference to a file is only for reading')
   }
@@ -32,7 +32,7 @@ export type Value =
 /** The body of a chat call, as `POST /v1/chat/completions` accepts it. */
 export type ChatRequest = { readonly model: string; readonly stream?: boolean } & { readonly [name: string]: Value }
 
-/** The parts of the notation of values that differ between languages. */
+/** How a programming language writes values, where languages differ. */
 interface Notation {
   name(name: string): string
   word(value: boolean | null): string

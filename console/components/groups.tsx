@@ -5,7 +5,7 @@ import { Popover } from './ui/popover.tsx'
 /** How many chips a cell shows, so that rows stay equally high. */
 const mostShown = 2
 
-/** Beside the menu on common laptops, there is only room for one chip and the number of the others. */
+/** On a laptop screen with the menu open, a cell has room for only one chip and the number of further groups. */
 const narrow = { hidden: 'sm:max-[90rem]:hidden', shown: 'hidden sm:max-[90rem]:inline' }
 
 const colors: Readonly<Record<string, DotColor>> = {
@@ -16,11 +16,11 @@ const colors: Readonly<Record<string, DotColor>> = {
 }
 
 interface GroupsProps {
-  /** Names, separated by commas if the value is a text; none means the default group, unless `none` says otherwise. */
+  /** The names of the groups, as a list or separated by commas. If there are none, `none` or "default" is shown. */
   group: string | readonly string[]
-  /** Shows all names, where there is room for them. */
+  /** Shows all names. Set this only where there is room for them. */
   all?: boolean
-  /** Shown without a name. */
+  /** The text that is shown if `group` contains no names. */
   none?: string
 }
 

@@ -6,7 +6,7 @@ import { useClassicServer } from '../lib/status.ts'
 import { loadAreas, type Text, useText } from '../lib/text.ts'
 import { Banner } from './ui/banner.tsx'
 
-/** Whether the user's own requests are being recorded. The texts are loaded only if they are. */
+/** Whether the user's own requests are being recorded. If so, the texts of the notice are loaded, too. */
 const ownRecordingQuery = queryOptions({
   queryKey: ['recording', 'own'],
   queryFn: async ({ signal }) => {

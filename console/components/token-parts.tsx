@@ -52,7 +52,7 @@ export function statusOf(token: TokenState): number {
   return tokenStatusAt(token, Date.now() / 1000)
 }
 
-/** The status that the next call would find, as a dot and a word. */
+/** The status that applies to the next call, as a dot and a word. */
 export function TokenStatus({ token }: { token: TokenState }) {
   const t = useText()
   const status = statusOf(token)

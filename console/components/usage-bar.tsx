@@ -8,7 +8,7 @@ interface UsageBarProps {
   color: string
 }
 
-/** How much of a limit is used, as the last cell of its row in a list of terms. */
+/** A bar that shows how much of a limit is used. It must be inside a `<dl>` with a grid, where it fills two columns. */
 export function UsageBar({ label, percent, text, color }: UsageBarProps) {
   return (
     <dd className="col-span-2">

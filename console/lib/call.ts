@@ -14,7 +14,7 @@ type QueryOf<E extends Endpoint> = {
 type BodyOf<E extends Endpoint> = z.input<E['body']>
 type ParamsOf<E extends Endpoint> = { [K in keyof Output<E['params']>]: string | number }
 
-/** True if the endpoint lacks this part, whose type is then an empty object. */
+/** True for the type of an input that the endpoint does not have, which is an empty object. */
 type IsEmpty<T> = string extends keyof T ? true : keyof T extends never ? true : false
 
 /** The arguments of an endpoint, with only the parts that the endpoint has. */
@@ -26,7 +26,7 @@ export type CallInput<E extends Endpoint> = (IsEmpty<Output<E['params']>> extend
 
 export interface CallOptions {
   signal?: AbortSignal | undefined
-  /** Failures are not shown, because the caller does so. A 401 response still ends the session. */
+  /** If true, the calling code must show failures itself. A 401 response still ends the session. */
   quiet?: boolean
   /** Returns the message of the failure in the page's wording. It is called before the failure is shown and thrown. */
   words?(failure: CallError): string
@@ -76,9 +76,9 @@ export interface Answer<T> {
   message: string
   /** Number of all rows of a list; undefined if the server does not report it. */
   total: number | undefined
-  /** Number of matching rows, if the list may cover fewer; otherwise undefined. */
+  /** Number of rows that match the request. Undefined if the server reports only `total`. */
   matching: number | undefined
-  /** Number of rows that were searched, if older rows were not; otherwise undefined. */
+  /** If the server searched only the newest rows, the number of rows that it searched; otherwise undefined. */
   searched: number | undefined
 }
 

@@ -1,4 +1,5 @@
-// Browsers name others before themselves, so the first that matches is the right one.
+// The first pattern that matches applies. The order matters, because a User-Agent header also names the browsers that
+// the sender is compatible with: Edge, for example, also names Chrome and Safari.
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

@@ -15,7 +15,7 @@ export const currentCrumb = observable<Crumb | undefined>(undefined)
 /** The name of a page without a menu entry, for the breadcrumb. `under` is the page that leads to it. */
 export const currentPage = observable<{ name: string; under: string | undefined } | undefined>(undefined)
 
-/** Shows the name of the page in the breadcrumb, after the name of the page `under` which it belongs. */
+/** Shows the name of the page in the breadcrumb. If `under` is set, the name of that page is shown before it. */
 export function usePageCrumb(name: string, under?: string): void {
   useEffect(() => {
     const page = { name, under }
@@ -27,7 +27,7 @@ export function usePageCrumb(name: string, under?: string): void {
 }
 
 /**
- * Shows the object that the page is about while the component is mounted: in the breadcrumb, and at the start of the
+ * While the component is mounted, shows the object that the page is about in the breadcrumb and at the start of the
  * window's title.
  */
 export function useCrumb(name: string, peek?: number): void {

@@ -5,7 +5,7 @@ import type { CallInput } from './call.ts'
 export type UsageQuery = NonNullable<CallInput<typeof usageApi.read>['query']>
 
 /**
- * Usage of calls. If the server could not report the usage, the newest log rows were summed in the browser, and
- * `fromRows` is their number.
+ * The result of a usage request. If the server has no usage endpoint, the browser sums the newest log rows instead, and
+ * `fromRows` is the number of these rows.
  */
 export type KnownUsage = Usage & { fromRows?: number }

@@ -36,9 +36,9 @@ export interface ListPage<Row> {
   rows: Row[]
   /** Number of all rows; undefined if the server does not report it. */
   total: number | undefined
-  /** Number of matching rows, if the list may cover fewer. */
+  /** Number of rows that match the request. Undefined if the server reports only `total`. */
   matching?: number | undefined
-  /** Number of rows that were searched, if older rows were not. */
+  /** If the server searched only the newest rows, the number of rows that it searched; otherwise undefined. */
   searched?: number | undefined
 }
 

@@ -26,7 +26,7 @@ const isLabel = (name: string) => name.startsWith('aria-') || name === 'role' ||
 /**
  * Replaces the package's function of the same name in the build. That function is five times as large, because it
  * supports a context, sizes and colours. The console does not use a context, and sets sizes and colours with styles.
- * The size matters, because pages are not drawn before this has loaded.
+ * The size matters, because no page is drawn before this function has loaded.
  */
 // biome-ignore lint/style/noDefaultExport: the package imports the default export
 export default function createLucideIcon({ name, aliases = [], node }: IconData): FunctionComponent<IconProps> {

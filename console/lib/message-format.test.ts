@@ -20,7 +20,7 @@ test('numbers are grouped as the language requires', () => {
   expect(format('{n, number}', { n: 1_234_567 }, 'de')).toBe('1.234.567')
 })
 
-test('plurals prefer the exact number to the form of the language, and may contain numbers and other placeholders', () => {
+test('a plural uses the form for the exact number (`=0`) before the plural forms of the language', () => {
   const source = '{n, plural, =0 {nothing} one {# row of {name}} other {# rows of {name}}}!'
   const of = (n: number, tag?: string) => format(source, { n, name: 'x' }, tag)
   expect([of(0), of(1), of(2000)]).toEqual(['nothing!', '1 row of x!', '2,000 rows of x!'])

@@ -8,7 +8,7 @@ export const pageSizes = [10, 25, 50, 100] as const
 
 const keyOf = (name: string): StorageKey => `ui.rows.${sessionUser()?.id ?? 0}.${name}`
 
-/** Changes with every choice, which makes lists read their size again. */
+/** A counter that increases with every choice. Lists subscribe to it, in order to notice a new number of rows. */
 export const pageSizeChoices = observable(0)
 
 /** The number of rows per page that the user chose for a list; `usual` if none was chosen. */

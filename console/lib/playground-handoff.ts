@@ -8,8 +8,8 @@ export interface Handoff {
   conversation?: {
     turns: readonly CapturedTurn[]
     /**
-     * The body as its caller sent it. Empty if the body was not recorded completely, or is not in the format of chat
-     * completions.
+     * The body of the request as the client sent it. Empty if the body was not recorded completely, or is not in the
+     * format of chat completions.
      */
     body: string
   }

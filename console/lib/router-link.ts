@@ -53,7 +53,7 @@ const both =
 /**
  * A link to a page of the console. The build uses this instead of the router's own link, which is three times as large
  * because of features that the console does not use: links to other sites, masked URLs, elements other than `a`, and
- * preloading of links that come into view. The size matters, because no page is drawn before this has loaded.
+ * preloading of links that come into view. The size matters, because no page is drawn before this module has loaded.
  */
 export function Link(props: LinkProps) {
   const { to, params, search, hash, state, replace, resetScroll, activeOptions, activeProps, ...rest } = props

@@ -2,7 +2,7 @@ import type { AnyRouter, ParsedLocation } from '@tanstack/react-router'
 
 const storedUnder = 'ui.scroll'
 
-/** The router's scroll state after a navigation. `n` is false with `resetScroll: false`. */
+/** The router's scroll state after a navigation. `n` is false if the navigation had the option `resetScroll: false`. */
 interface Scrolling {
   _scroll: { n: boolean }
 }

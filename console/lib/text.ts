@@ -13,7 +13,7 @@ type Word<T extends string> = T extends `${infer Name},${string}` ? Name : T ext
 type Names<T extends string> = T extends `${string}{${infer Inside}}${infer Rest}` ? Word<Inside> | Names<Rest> : never
 type Needs<K extends MessageKey> = Names<Messages[K]>
 
-/** The argument with the values for a message's placeholders. There is no such argument if the message has none. */
+/** The argument with the values for a message's placeholders. A message without placeholders has no such argument. */
 export type Values<K extends MessageKey> = [Needs<K>] extends [never] ? [] : [Record<Needs<K>, string | number>]
 
 /** Returns a message in the language of the page. */

@@ -1,6 +1,6 @@
 import type { Token } from '../../contract/api/token.ts'
 
-/** True if the key is unknown. This is the case if only its hash was imported, until the token is used. */
+/** True if the key is unknown. If only the hash of a key was imported, the key is unknown until the token is used. */
 export function isKeyUnknown(token: Pick<Token, 'key'>): boolean {
   return token.key === ''
 }

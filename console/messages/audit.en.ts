@@ -1,6 +1,6 @@
 import type { AuditAction } from '../../contract/audit-actions.ts'
 
-/** Words of the audit log: what was done, with what, and the fields that were written. */
+/** Texts of the audit log: the actions, their targets, and the names of the fields that were written. */
 export const auditEn = {
   'audit.do.capture.end': 'Recording ended',
   'audit.do.capture.read': 'Recorded request viewed',

@@ -1,4 +1,4 @@
-/** Texts of what a channel carries, in its form. */
+/** Texts of the part of the channel form for labels, headers, parameters, statuses and the proxy. */
 export const carryEn = {
   'carry.labels': 'Labels',
   'carry.tags': 'Tags',

@@ -1,4 +1,4 @@
-/** Texts of forms and what is wrong with a field. */
+/** Texts of forms, and the errors of fields. */
 export const formEn = {
   'form.required': 'This field is required.',
   'form.invalid': 'Enter a valid value.',

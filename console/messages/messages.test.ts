@@ -13,14 +13,14 @@ async function catalogue(area: string, language: string): Promise<Record<string,
   return messages as Record<string, string>
 }
 
-/** What a message needs: `{name}`, or the first word of `{n, plural, …}`. */
+/** The names of a message's placeholders: `name` in `{name}`, and `n` in `{n, plural, …}`. */
 function placeholders(message: string): string[] {
   const found = [...message.matchAll(/\{(\w+)(?:,|\})/g)].map((match) => match[1] ?? '')
   return [...new Set(found)].sort()
 }
 
 describe('messages', () => {
-  test('every file is one of the areas', () => {
+  test('every English file belongs to an area in `namespaces.ts`', () => {
     const table = readFileSync(join(folder, 'namespaces.ts'), 'utf8')
     expect(areas.filter((area) => !table.includes(`  ${area}: typeof`))).toEqual([])
   })
@@ -37,7 +37,7 @@ describe('messages', () => {
       })
     }
 
-  test('every file is in one of the languages', () => {
+  test('the name of every file ends with a language of the console', () => {
     const found = readdirSync(folder).flatMap((name) => /\.(\w+)\.ts$/.exec(name)?.[1] ?? [])
     expect([...new Set(found)].sort()).toEqual([...languageCodes, 'test'].sort())
   })

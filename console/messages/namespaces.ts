@@ -82,5 +82,5 @@ type Union<T> = (T extends unknown ? (value: T) => void : never) extends (value:
 export type Messages = Union<Catalogues[Area]>
 export type MessageKey = keyof Messages & string
 
-/** What a translation of an area must have: all keys of English and no other. */
+/** A translation of an area, which must have exactly the keys of the English texts. */
 export type Translation<A extends Area> = Readonly<Record<keyof Catalogues[A], string>>

@@ -1,7 +1,7 @@
 import type { OptionSection } from '../../contract/option-sections.ts'
 import type { OptionKey } from '../../contract/options.ts'
 
-/** What every option and every section must have. */
+/** The message keys that every option and every section must have. */
 type Needed = `option.${OptionKey}` | `option.${OptionKey}.hint` | `section.${OptionSection}`
 
 /** Names of the options and what they do. */

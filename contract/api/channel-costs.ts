@@ -189,7 +189,7 @@ export const costPreviewSchema = z.object({
 
 export type CostPreview = z.output<typeof costPreviewSchema>
 
-/** These paths must be served before `/api/channel/{id}`. */
+/** The server must register these paths before `/api/channel/{id}`. */
 export const channelCostsApi = {
   costs: endpoint({
     method: 'GET',

@@ -66,7 +66,7 @@ export const timelineSchema = z.object({
 
 export type TimelineEntry = z.output<typeof timelineSchema>
 
-/** These paths must be served before `/api/channel/{id}`. */
+/** The server must register these paths before `/api/channel/{id}`, which would match some of them, too. */
 export const channelHealthApi = {
   health: endpoint({
     method: 'GET',

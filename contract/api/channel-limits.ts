@@ -87,7 +87,7 @@ export const channelUseSchema = z.object({
 
 export type ChannelUse = z.output<typeof channelUseSchema>
 
-/** This path must be served before `/api/channel/{id}`. */
+/** The server must register this path before `/api/channel/{id}`, which would match it, too. */
 export const channelLimitsApi = {
   limits: endpoint({
     method: 'GET',

@@ -52,7 +52,8 @@ export const channelKeySchema = z.object({
 })
 
 /**
- * Operations on channels other than reading and writing them. These paths must be served before `/api/channel/{id}`.
+ * Operations on channels other than reading and writing them. The server must register these paths before
+ * `/api/channel/{id}`, which would match some of them, too.
  */
 export const channelOperations = {
   testProgress: endpoint({

@@ -4,8 +4,8 @@ import { endpoint } from './endpoint.ts'
 import { idField, text, trimmedText } from './fields.ts'
 
 /**
- * The fields of a channel that determine where and how it sends a call. They are validated as when the channel is
- * saved.
+ * The fields of a channel that determine where and how it sends a call. The same validation rules apply when a channel
+ * is saved.
  */
 export const probeBody = z.object({
   id: z.optional(

@@ -184,8 +184,8 @@ const fields = {
 
 export const createChannelBody = z.object(fields)
 /**
- * Omitted fields stay unchanged. So does the key if it is empty, and the type if it is 0. With `key_append`, the lines
- * of the key are added to the existing keys of a channel with several keys.
+ * Omitted fields stay unchanged. An empty key leaves the key unchanged, and 0 leaves the type unchanged. With
+ * `key_append`, the lines of the key are added to the existing keys of a channel with several keys.
  */
 export const updateChannelBody = z.object({ id: idField, ...fields, key_append: z.optional(z.boolean()) })
 
@@ -207,8 +207,8 @@ const testAnswer = z.object({
 })
 
 /**
- * All fields of a channel, plus `groups`, the list from which the console builds its form. The original console sends
- * all of them back.
+ * All fields of a channel, plus `groups`, the list from which the console builds its form. one-api's console sends all
+ * of them back when it saves a channel.
  */
 const rowFields = [...Object.keys(channelSchema.shape), 'groups']
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { mediaEndpoint } from './endpoint.ts'
 
-/** The header with which the `doctor` command proves that it is allowed to ask. */
+/** The header with the signed code by which the server recognises a request of the `doctor` command. */
 export const doctorHeader = 'x-tollgate-doctor'
 
 /** The purposes of the signed codes of the `doctor` command: one for its request, one for confirming an event. */

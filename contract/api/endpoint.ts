@@ -51,15 +51,15 @@ export interface Endpoint<
   description?: string
   /**
    * A GET that changes something. It is refused if it is triggered by a page on another site, or if the browser opens
-   * it as a page or an image. `record` means that the call only records that it was made, so links in the console can
-   * point to it.
+   * it as a page or an image. With `record`, the call changes nothing except that it is recorded in a log. The browser
+   * may then open it as a page, so that the console can link to it.
    */
   changesState?: true | 'record'
   /** Calls count toward the strict rate limit that protects passwords and codes. */
   critical?: true
   /** Status of the refusal if the body cannot be decoded; 200 by default. */
   badBodyStatus?: 400
-  /** If the list is sorted, it may cover only the newest rows. A header then states how many rows match. */
+  /** A sorted list may contain only the newest of the matching rows. A header then states how many rows match. */
   cutWhenSorted?: true
 }
 

@@ -6,7 +6,7 @@ import { logRequestSchema } from './log-request.ts'
 
 /**
  * A log row. Tollgate added the fields from `token_id` on. For users who are not admins, `channel`, `attempts`,
- * `upstream_message`, `kept_place` and the upstream's dialect are empty.
+ * `upstream_message`, `kept_place` and the API format of the upstream are empty.
  */
 export const logSchema = z.object({
   id: z.int(),

@@ -37,7 +37,7 @@ const timeFigure = (description: string) =>
     })
     .check(z.describe(description))
 
-/** What an item that needs attention is about. The list shows items in this order. */
+/** The kinds of items that need attention, in the order in which the list shows them. */
 export const attentionKinds = [
   'channel_off',
   'channel_failing',

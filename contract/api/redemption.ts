@@ -122,7 +122,7 @@ export const updateRedemptionBody = z.object({
   expired_time: z.optional(expiry),
 })
 
-/** All fields of a code, which the original console sends back. */
+/** All fields of a code. one-api's console sends all of them back when it saves a code. */
 const rowFields = Object.keys(redemptionSchema.shape)
 
 export const redemptionApi = {

@@ -174,7 +174,7 @@ export type FoundToken = z.output<typeof foundTokenSchema>
 /** The longest time for which a rotated key stays valid. */
 export const maxKeepSeconds = 86_400
 
-/** All fields of a token, which the original console sends back. */
+/** All fields of a token. one-api's console sends all of them back when it saves a token. */
 const rowFields = Object.keys(tokenSchema.shape)
 
 export const tokenApi = {

@@ -23,7 +23,7 @@ export const userTokenSchema = z.object({
 
 export type UserToken = z.output<typeof userTokenSchema>
 
-/** A session of the console, without anything that could continue it. */
+/** A session of the console, without its secret, so that administrators cannot use the session themselves. */
 export const userSessionSchema = z.object({
   id: z.string().check(z.describe('Id of the session in this API. It is not the value of the cookie.')),
   created_time: z.int().check(z.describe('When the user logged in, in epoch seconds.')),

@@ -106,7 +106,7 @@ export const updateSelfBody = z.object({
 
 export const manageActions = ['disable', 'enable', 'delete', 'promote', 'demote'] as const
 
-/** All fields of an account, which the original console sends back. */
+/** All fields of an account. one-api's console sends all of them back when it saves an account. */
 export const userFields = Object.keys(userSchema.shape)
 
 /** Filters for lists of users; 0 and '' mean any. */

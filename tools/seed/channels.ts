@@ -30,7 +30,10 @@ export const models: readonly (readonly [name: string, price: number])[] = [
   ['text-embedding-3-small', 20],
 ]
 
-/** The behaviour of a channel in the example. Most channels respond, one fails half of its calls, and some are off. */
+/**
+ * The behaviour of a channel in the example. Most channels respond, and one fails half of its calls. `disabled` means
+ * that the gateway disabled the channel, and `off` that a person did.
+ */
 export type Conduct = 'sound' | 'failing' | 'disabled' | 'off'
 
 export interface SeededChannel {

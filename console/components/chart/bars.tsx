@@ -22,13 +22,16 @@ const space = { top: 8, right: 0, bottom: 22, left: 52 }
 
 /** Half the width of a letter in the labels under the bars, in pixels. A label that does not fit is not drawn. */
 const halfLetter = 3.2
-/** The distance between the centres of two short labels, and the gap between long labels, in pixels. */
+/**
+ * The minimum distance between the centres of two labels (`labelStep`), and the minimum gap between the ends of two
+ * labels (`labelGap`), in pixels.
+ */
 const labelStep = 64
 const labelGap = 12
 /** Space between two grid lines. */
 const tickGap = 21
 
-/** The space for the longest label of the axis, in pixels, so that no character is cut off. */
+/** The width of the space to the left of the bars, in pixels. The longest label of the vertical axis fits into it. */
 function leftOf(labels: readonly string[]): number {
   return Math.max(space.left, ...labels.map((label) => label.length * 2 * halfLetter + labelGap))
 }

@@ -4,7 +4,7 @@ import { area, curveMonotoneX, line } from 'd3-shape'
 const width = 120
 const height = 28
 
-/** A line chart without axes, shown beside a figure. `summary` says what it shows. */
+/** A small line chart without axes, shown beside a number. `summary` describes it to screen readers. */
 export function Spark({ values, summary }: { values: readonly number[]; summary: string }) {
   const x = scaleLinear([0, Math.max(1, values.length - 1)], [1, width - 1])
   const [bottom, top] = [Math.min(0, ...values), Math.max(0, ...values)]

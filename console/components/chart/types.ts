@@ -68,8 +68,9 @@ export function markOf(color: DotColor | undefined, index: number): string | und
 }
 
 /**
- * The id of the series that also gets a pattern, so that it can be distinguished without colour. It is the series that
- * indicates trouble or, if no colour has a meaning, the largest. Undefined if only one series is visible.
+ * The id of the series that also gets a pattern, so that it can be distinguished without colour. If any series has a
+ * colour with a fixed meaning, it is the red series, which indicates trouble. Otherwise it is the largest series.
+ * Undefined if fewer than two series have values.
  */
 export function patternedOf(series: readonly Series[]): string | undefined {
   const sums = series.map(({ values }) => values.reduce((sum, value) => sum + value, 0))

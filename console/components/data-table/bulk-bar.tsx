@@ -72,7 +72,7 @@ export function BulkBar<Row>({ rows, actions, onClear, onDone, onExport }: BulkB
             danger={asking.danger ?? false}
             onClose={() => setAsking(undefined)}
             onConfirm={() => {
-              // The toast shows progress; the dialog need not wait for it.
+              // The dialog closes without waiting for the action, because a toast shows the progress.
               void run(asking)
               return undefined
             }}

@@ -31,7 +31,7 @@ export interface DataTableProps<Row extends object> {
   list: ListState<Row>
   search: ListSearch
   setSearch: SetSearch<ListSearch>
-  /** This function and the next two must not change between renders, because a change redraws all rows. */
+  /** `rowId`, `rowName` and `actions` must be the same functions in every render, because a change redraws all rows. */
   rowId(row: Row): string
   /** The name of a row in button labels and questions. */
   rowName(row: Row): string
@@ -64,7 +64,8 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   useNextPage(list)
   const engine = useTableEngine({ list, columns: layout.shown, rowId, sort: search.sort })
   const [current, setCurrent] = useState(-1)
-  // Drawing the rows is most of the work, so it is deferred and done in slices. The page responds to the click first.
+  // Drawing the rows is most of the work. React defers it and can interrupt it, so that the page responds to a click
+  // first.
   const drawn = useDeferredValue(engine.rows)
   const answeredAt = useDeferredValue(list.answeredAt)
   const shown = drawn.map((row) => row.original)
@@ -218,7 +219,7 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
   const t = useText()
   const slow = useLasting(list.refreshing)
   const sought = search.q !== undefined
-  // An empty previous result does not mean that the next one is empty.
+  // If the previous result was empty, the list counts as loading, because the next result may have rows.
   const loading = list.loading || (list.rows.length === 0 && !list.settled)
   if (list.error && (!list.stale || list.rows.length === 0)) {
     return (

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { readUsage } from '../../lib/read-usage.ts'
 
-/** The kind of name, which is a grouping of the usage endpoint. */
+/** The kind of names to suggest. The usage endpoint accepts the same words for grouping. */
 export type NamesOf = 'token' | 'model' | 'user'
 
 const daySeconds = 86_400

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { pageNumbers } from './page-numbers.ts'
 
-test('shows the first and the last page, the current page and one page on each side; 0 is a gap, and a gap never hides only one page', () => {
+test('shows the first, last, current and neighbouring pages, with 0 for each gap of two or more pages', () => {
   expect(pageNumbers(1, 1)).toEqual([1])
   expect(pageNumbers(1, 3)).toEqual([1, 2, 3])
   expect(pageNumbers(1, 9)).toEqual([1, 2, 0, 9])

@@ -29,7 +29,7 @@ export function SearchBox({ value, label, onSearch, onReload }: SearchBoxProps) 
   const box = useRef<HTMLInputElement>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
 
-  // The box follows when "back", "forward" or "clear filters" changes the search text.
+  // Updates the box when "back", "forward" or "clear filters" changes the search text.
   useEffect(() => setTyped((before) => (before.trim() === value ? before : value)), [value])
   useEffect(() => () => clearTimeout(timer.current), [])
   useHotkeys({ '/': () => box.current?.focus() })

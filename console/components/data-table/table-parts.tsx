@@ -20,7 +20,7 @@ interface HeadProps<Row extends object> {
   sort: string | undefined
   setSearch: SetSearch<ListSearch>
   bulk: readonly BulkAction<Row>[] | undefined
-  /** Whether rows have actions, which then get a column. */
+  /** Whether rows have actions. If so, the table has a column for them. */
   acts: boolean
 }
 

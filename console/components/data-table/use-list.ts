@@ -32,7 +32,7 @@ export interface ListState<Row> {
    * Number of rows that match the request, whether or not the list covers them; undefined while the number is unknown.
    */
   matching: number | undefined
-  /** If more rows match than the list covers, the number of rows that it covers, newest first. */
+  /** If the list covers only the newest of the matching rows, the number of rows that it covers. */
   cutTo?: number | undefined
   /** If not all rows were searched for matches, the number of newest rows that were searched. */
   searched?: number | undefined
@@ -43,7 +43,7 @@ export interface ListState<Row> {
   /** The list is reloading while rows are shown. */
   refreshing: boolean
   error: Error | null
-  /** The rows belong to an earlier request, because this one failed. */
+  /** The rows belong to an earlier request, because the current request failed. */
   stale: boolean
   /** Changes whenever the search text or the filters change, because the list then contains different rows. */
   narrowing: string

@@ -1,6 +1,6 @@
 import { type PointerEvent, useEffect, useRef } from 'react'
 
-/** A pointer that only passes over a row asks for nothing. */
+/** How long the pointer must rest on an element, so that merely passing over it has no effect. */
 const restMs = 120
 
 /**

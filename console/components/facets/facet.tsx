@@ -18,7 +18,7 @@ export interface FacetProps extends ValuesOf {
   onChange(patch: FacetSearch): void
 }
 
-/** Returns the names of a facet's values. Only for channels do names differ from values, which are ids. */
+/** Returns a function from a value of a facet to its name. Values of channels are ids; other values are names. */
 function useNames({ of, range, mine }: ValuesOf, values: readonly string[]): (value: string) => string {
   const { data = [] } = useQuery({
     ...valuesQuery({ of, range, mine }, ''),

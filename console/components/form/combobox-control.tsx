@@ -34,7 +34,7 @@ export interface ChoiceProps {
   creatable?: boolean
   /** Called with the search text, so that the server can search for options. */
   onSearch?(text: string): void
-  /** Typed text is also added when the user leaves the field. Meant for fields where empty means all. */
+  /** Typed text is also added when the user leaves the field. Set this if an empty field means all values. */
   keepsTyped?: boolean
 }
 

@@ -27,9 +27,9 @@ interface LoadedProps {
  * already in the box, the control starts in the matching state.
  */
 function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
-  // This is a ref and not a state, because a state would render the control during a press, and the browser would then
-  // focus neither the box nor the control. A press that starts on the placeholder and ends on the control is a click on
-  // neither, so the press alone counts.
+  // This is a ref, because setting a state would replace the placeholder with the control while the user presses it.
+  // The browser would then focus neither. A press that starts on the placeholder and ends on the control is a click on
+  // neither of them, so the start of the press counts.
   const reached = useRef<Reached>({ how: 'not', typed: '' })
   const endWord = (box: HTMLInputElement) => {
     const { typed } = reached.current

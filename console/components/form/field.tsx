@@ -35,7 +35,7 @@ export function Field<T extends FieldValues>(
   props: FieldProps<T> & {
     children: (parts: FieldParts<T>) => ReactNode
     after?: ReactNode
-    /** Returns a different text for an error, if its message does not fit. */
+    /** Returns the text to show for an error; without it, the error's message is shown. */
     problem?: (error: FieldError) => string | undefined
   },
 ) {

@@ -3,7 +3,7 @@ import { text, textByKey } from '../../lib/text.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** Patterns for the contract's error sentences, except plain limits, with the matching messages. */
+/** Patterns for error sentences of the API's schemas and of the server, with the message to show for each. */
 const known: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
   [/at most (\d+) characters/, ([, max = '']) => text('form.tooLong', { max })],
   [/at least (\d+) characters/, ([, min = '']) => text('form.tooShort', { min })],
@@ -42,7 +42,7 @@ function tooSmall(min: number, origin: string): string {
   return text(origin === 'string' ? 'form.tooShort' : 'form.min', { min })
 }
 
-/** The message for an error sentence of the contract or the server; undefined if the sentence is unknown. */
+/** The message to show for an error sentence of a schema or of the server; undefined if the sentence is unknown. */
 export function knownSentence(sentence: string): string | undefined {
   for (const [pattern, say] of known) {
     const match = pattern.exec(sentence)

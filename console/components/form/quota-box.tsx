@@ -24,7 +24,7 @@ export function DollarBox(props: DollarBoxProps) {
   const { id, value, onChange, onBlur, inputRef, name, placeholder, disabled, invalid, describedBy } = props
   const t = useText()
   const [typed, setTyped] = useState('')
-  // The typed text is kept while it is equal to the value. A value that was set elsewhere replaces it.
+  // The typed text is shown while it represents the value. If the value was changed elsewhere, the value is shown.
   const shown = Object.is(quotaOf(typed), value)
     ? typed
     : value === undefined

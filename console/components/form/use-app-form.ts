@@ -25,7 +25,7 @@ function resolverFor<T extends FieldValues>(schema: z.ZodMiniType<unknown>): Res
 }
 
 export interface AppFormOptions<T extends FieldValues> {
-  /** The validation rules. If the server has the same rules, they come from the contract. */
+  /** The validation rules. Rules that the server also checks are imported from the contract, which both share. */
   schema: z.ZodMiniType<unknown>
   values: DefaultValues<T>
 }

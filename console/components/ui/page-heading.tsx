@@ -1,6 +1,6 @@
 import { usePageTitle } from '../../lib/page-title.ts'
 
-/** Only the heading, for pages with their own frame. It gets the focus after a link led to the page. */
+/** The heading of a page that does not use `Page`. It gets the focus after a link has opened the page. */
 export function PageHeading({ title, className = '' }: { title: string; className?: string }) {
   usePageTitle(title)
   return (

@@ -36,7 +36,7 @@ export function SelectPopup({ box, onClose }: SelectPopupProps) {
     box.dispatchEvent(new Event('change', { bubbles: true }))
   }
   return (
-    // Without this, the list would add a style element, which the page's policy forbids.
+    // Without this, the list would add a style element, which the page's content security policy forbids.
     <CSPProvider disableStyleElements>
       <Base.Root
         open

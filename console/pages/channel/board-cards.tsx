@@ -4,7 +4,7 @@ import type { BoardViewProps } from './board-table.tsx'
 import { ChannelStatus, nameOf, TypeBadge } from './channel-parts.tsx'
 import { errorOf, firstByteText, HourBlocks, isProblem, rateText } from './health-parts.tsx'
 
-/** The board as cards. */
+/** The health board as cards. */
 export function BoardCards({ channels, starts, onPeek }: BoardViewProps) {
   const t = useText()
   return (

@@ -17,7 +17,7 @@ export interface BoardViewProps {
   onPeek(id: number): void
 }
 
-/** The board as a table. */
+/** The health board as a table. */
 export function BoardTable({ channels, starts, onPeek }: BoardViewProps) {
   const t = useText()
   return (

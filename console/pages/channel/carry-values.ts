@@ -24,7 +24,7 @@ const linesOf = (entries: Readonly<Record<string, string | number>> | undefined)
     .map(([name, value]) => `${name}: ${value}`.trimEnd())
     .join('\n')
 
-/** The values of a new channel, or of an existing one. A server that does not know these fields sends none of them. */
+/** The values of a new channel, or of an existing one. A server that does not support these fields omits them. */
 export function carriedValues(channel: Partial<Channel> | undefined): CarriedValues {
   const parameters = channel?.parameters ?? []
   return {
@@ -81,7 +81,7 @@ export function carryProblems(
 }
 
 /**
- * The fields to send. Only changed fields are sent, so that servers that do not know these fields never receive them.
+ * The fields to send. Only changed fields are sent, so that servers that do not support the fields never receive them.
  */
 export function carriedBody(values: CarriedValues, channel?: Channel) {
   const old = carriedValues(channel)

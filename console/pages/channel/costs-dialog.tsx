@@ -42,7 +42,7 @@ function costOf(line: Line): ModelCost {
     if (line[rate].trim() === '') delete cost[rate]
     else cost[rate] = Number(line[rate])
   }
-  // Typed prices replace a multiplier.
+  // A multiplier is removed if prices were typed.
   if (rates.some((rate) => cost[rate] !== undefined)) delete cost.multiplier
   return cost
 }

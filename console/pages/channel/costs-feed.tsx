@@ -39,7 +39,7 @@ async function changing(id: number, change: () => Promise<CostsWithFeed>): Promi
   }
 }
 
-/** The price list of a channel that is read on a schedule: the last check, and the prices that are held back. */
+/** A channel's price list that the server reads on a schedule: the last check, and the prices awaiting confirmation. */
 export function CostsFeed({ id, name, costs }: CostsFeedProps) {
   const t = useText()
   const { feed } = costs

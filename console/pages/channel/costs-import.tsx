@@ -7,7 +7,7 @@ import { formatNumber } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { type PriceList, PriceListFields } from './price-list-fields.tsx'
 
-/** The prices of a list that were accepted. */
+/** The prices that the user accepted from a price list. */
 export interface Chosen {
   kind: 'gateway' | 'openrouter'
   url: string

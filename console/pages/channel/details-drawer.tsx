@@ -161,7 +161,7 @@ function Tests({ id }: { id: number }) {
   )
 }
 
-/** Dialects that the upstream turned out not to support, and why; one-api and related servers do not report this. */
+/** API formats that the upstream has proved not to support, and why. Servers such as one-api do not report this. */
 function Missing({ places }: { places: Channel['missing'] }) {
   const t = useText()
   if (places.length === 0) return null

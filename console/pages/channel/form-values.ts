@@ -230,7 +230,7 @@ export function channelBody(values: ChannelValues, before?: Channel) {
     weight: values.weight ?? 1,
     config: configText(values, before),
     system_prompt: values.system_prompt,
-    // Limits are sent only if they are used, because other servers do not know these fields.
+    // Limits are sent only if they are used, because other servers do not support these fields.
     ...((values.limits.length > 0 || before?.limits !== undefined) && {
       limits: values.limits.flatMap(({ most, ...limit }) => (most === undefined ? [] : [{ ...limit, most }])),
     }),

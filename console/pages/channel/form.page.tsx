@@ -50,7 +50,8 @@ export function ChannelFormPage() {
 function EditChannel({ id }: { id: string }) {
   const t = useText()
   const query = useQuery({ ...channelQuery(id), staleTime: 0, gcTime: 0 })
-  // Another page may have fetched it a while ago. A form that starts from an old balance would write it back.
+  // Waits for a fresh copy, because another page may have fetched the channel a while ago. A form that starts with an
+  // old balance would overwrite the current one.
   if (query.isPending || !query.isFetchedAfterMount) return <FieldsSkeleton className="h-[44rem]" />
   if (query.isError) {
     return (

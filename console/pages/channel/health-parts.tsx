@@ -11,7 +11,7 @@ const leastAttempts = 5
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
-/** Attempts at the channel in the last 24 hours. */
+/** The number of attempts to call the channel in the last 24 hours. */
 export function attemptsOf({ attempts }: ChannelHealth): number {
   return sum(attempts)
 }

@@ -29,7 +29,7 @@ const newLimit: LimitValue = {
 
 const calendar: readonly CapWindow[] = ['day', 'week', 'month']
 
-/** Draining, and the limits of the channel and of its keys. */
+/** The switch for draining (the channel gets no new sessions), and the limits of the channel and of its keys. */
 export function LimitsField({ form }: { form: UseFormReturn<ChannelValues> }) {
   const t = useText()
   const [limits, keyUse] = form.watch(['limits', 'key_use'])

@@ -11,7 +11,7 @@ import { limitsQuery } from './queries.ts'
 /** From this share on, a limit is shown as nearly reached. */
 const nearly = 0.8
 
-/** How much of their limits all channels use, above the board. Renders nothing if no channel has limits. */
+/** Shows above the board how much of its limits each channel uses. Renders nothing if no channel has limits. */
 export function LimitsBoard({ onPeek }: { onPeek(id: number): void }) {
   const t = useText()
   const channels = useChannelsInUse()
@@ -36,7 +36,7 @@ export function LimitsBoard({ onPeek }: { onPeek(id: number): void }) {
   )
 }
 
-/** How much of its limits one channel uses, for its drawer. */
+/** Shows in the drawer of a channel how much of its limits the channel uses. */
 export function LimitsOfChannel({ id }: { id: number }) {
   const t = useText()
   const channel = useChannelsInUse().find((each) => each.id === id)

@@ -45,7 +45,7 @@ const ModelsMap = lazy(() => import('./models-map.tsx').then((it) => ({ default:
 const TestReport = lazy(() => import('./test-report.tsx').then((it) => ({ default: it.TestReport })))
 const BulkEditDialog = lazy(() => import('./bulk-edit.tsx').then((it) => ({ default: it.BulkEditDialog })))
 
-/** Requests what the drawer shows first. */
+/** Fetches the channel in advance, because the user may be about to open its drawer. */
 const near = (channel: Channel) =>
   void queryClient.prefetchQuery({ ...channelQuery(String(channel.id)), staleTime: nearStaleMs })
 const nearStaleMs = 10_000
@@ -121,7 +121,7 @@ function ChannelTable({ edit }: { edit(channel: Channel): void }) {
   // A server that has only one-api's endpoints ignores filters.
   const classic = useClassicServer()
   const channelList = useList(channels, search, setSearch, classic ? {} : filterOf(search))
-  // If the names of types arrived after the rows, the columns would move.
+  // The list is shown only when the names of the channel types have loaded, because the columns would otherwise move.
   const { isPending } = useQuery(typesQuery)
   const list = isPending ? { ...channelList, loading: true } : channelList
   const typeName = useTypeName()

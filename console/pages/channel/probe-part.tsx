@@ -95,7 +95,7 @@ function Report({ form, report }: { form: UseFormReturn<ChannelValues>; report: 
   )
 }
 
-/** Whether the mapping sends another name upstream. */
+/** Whether the model mapping replaces the model's name before the request is sent upstream. */
 function isMapped(form: UseFormReturn<ChannelValues>, model: string): boolean {
   return form.getValues('model_mapping').includes(JSON.stringify(model))
 }

@@ -32,8 +32,8 @@ if (isAt('/')) {
 }
 
 /**
- * The page for logged-in users. It is loaded without a Suspense boundary, because React delays the content of a
- * boundary that was waiting.
+ * The page for logged-in users; undefined until it has loaded. It is loaded without a Suspense boundary, because React
+ * shows the content of a suspended boundary with a delay.
  */
 function useStartPage(wanted: boolean): StartPart['Start'] {
   const [{ Start, error }, setPart] = useState(startPart)

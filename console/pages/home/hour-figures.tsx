@@ -10,7 +10,7 @@ type Hour = Overview['hour']
 interface Figure {
   label: string
   value: string
-  /** In the last hour and in the hour before; null if there was nothing to measure. */
+  /** The values of the figure in the last hour and in the hour before; null if there was nothing to measure. */
   now: number | null
   before: number | null
   points: readonly number[]
@@ -114,7 +114,7 @@ function Change({ figure: { now, before, upIsBad = false, extra } }: { figure: F
   )
 }
 
-/** Smaller changes between two hours are not significant. */
+/** A change by a smaller factor between two hours is not significant. */
 const notable = 1.2
 
 function colorOf(now: number, before: number): string {

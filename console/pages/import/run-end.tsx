@@ -68,7 +68,7 @@ export function RunEnd({ run }: { run: ImportRun }) {
   )
 }
 
-/** The next step with the same source, if the server still knows the source. */
+/** The next step with the same source. Renders nothing if the source is no longer stored on the server. */
 function Next({ run }: { run: ImportRun }) {
   const t = useText()
   const [busy, setBusy] = useState(false)

@@ -41,7 +41,7 @@ test('cached and reasoning tokens use the current price list', () => {
   })
 })
 
-test('a service tier multiplies all parts; what remains is shown as other costs', () => {
+test('a service tier multiplies the cost of all tokens, and the rest of the charge is shown as other costs', () => {
   const split = splitCost(row({ content: 'ratio: 2 × 4 × 1.5; service tier × 2; tools: 100', quota: 940 }), undefined)
   expect(split?.parts.map(({ kind, quota }) => [kind, quota])).toEqual([
     ['input', 600],

@@ -22,7 +22,7 @@ const aroundSeconds = 300
 interface LogPeekProps {
   /** The row's id, as in the URL. */
   id: string
-  /** Undefined if the row is not (or no longer) on the current page. */
+  /** The row, if it is on the current page of the list; otherwise undefined. */
   log: Log | undefined
   /** Whether the page's rows have loaded. Only then is it known whether this row is among them. */
   listed: boolean

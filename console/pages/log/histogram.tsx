@@ -12,7 +12,7 @@ const daySeconds = 86_400
 const colors = { succeeded: 'green', failed: 'red', other: 'grey' } as const
 
 /**
- * Drops the bars that are still in the future. They are empty and exist because the list also requests the next hour.
+ * Drops empty bars that begin in the future. They exist because the time range of the log ends one hour from now.
  */
 function untilNow({ starts, step, outcomes }: Bins): Pick<Bins, 'starts' | 'step' | 'outcomes'> {
   const now = Date.now() / 1000
@@ -25,8 +25,8 @@ function untilNow({ starts, step, outcomes }: Bins): Pick<Bins, 'starts' | 'step
 }
 
 /**
- * Shows the number of rows over time by outcome. Clicking a bar, or dragging over several, filters the list to their time
- * range.
+ * Shows the number of rows over time by outcome. Clicking a bar, or dragging over several, filters the list by their
+ * time range.
  */
 export function Histogram(props: { filter: LogFilter; everybody: boolean; onRange(from: number, to: number): void }) {
   const { filter, everybody, onRange } = props

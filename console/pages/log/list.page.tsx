@@ -151,7 +151,7 @@ interface FindersProps {
   setSearch: SetSearch<LogSearch>
 }
 
-/** Finds a request by its id, and saved searches. */
+/** The box that finds a request by its id, and the list of saved searches. */
 function Finders({ search, setSearch }: FindersProps) {
   const navigate = useNavigate()
   const classic = useClassicServer()
@@ -170,7 +170,7 @@ function Finders({ search, setSearch }: FindersProps) {
   )
 }
 
-/** Links to the usage and to the file of the listed rows. */
+/** Links to the usage page and to the exported file, both for the listed rows. */
 function Links({ search, filter, everybody }: { search: LogSearch; filter: LogFilter; everybody: boolean }) {
   const t = useText()
   const classic = useClassicServer()

@@ -15,7 +15,7 @@ import { useText } from '../../lib/text.ts'
 import { Conversation } from './conversation.tsx'
 import { captureQuery } from './queries.ts'
 
-/** The content of a request, if it was recorded. It is loaded on demand, because every view of it is recorded, too. */
+/** The recorded content of a request. It is loaded only on demand, because the server logs every access to it. */
 export function Payload({ log }: { log: Log }) {
   const t = useText()
   const [asked, setAsked] = useState(false)

@@ -34,7 +34,7 @@ export type Histogram = Awaited<ReturnType<typeof call<typeof logApi.histogram>>
 /** Number of bars in the histogram. */
 const buckets = 48
 
-/** Rows over time. */
+/** The number of rows in each part of the time range, for the histogram. */
 export const histogramQuery = (filter: LogFilter, everybody: boolean) =>
   queryOptions({
     queryKey: ['log', 'histogram', everybody, filter],

@@ -27,7 +27,7 @@ export function RequestActions({ log }: { log: Log }) {
   // Older rows contain their endpoint only if the call failed.
   const path = log.request?.path ?? log.endpoint
   const isChat = model !== '' && (path ? path === chatPath : isChatModel(model))
-  // The playground can send any conversation to the model in its own format.
+  // The playground can open conversations of all formats, because it sends each of them as a chat completion.
   const isConversation = isChat || (model !== '' && log.request?.dialect !== undefined)
   return (
     <>

@@ -29,8 +29,8 @@ export function Statistics({ filter, everybody, rows }: StatisticsProps) {
   const tokens = data ? formatCount(data.token ?? 0) : '–'
   const { type = 0 } = filter
   const isOfCalls = type === 0 || type === logType.consume || type === logType.error
-  // Rows of all types include top-ups, tests and other events, which are not requests. The sums, like the cost, include
-  // requests whose rows have been deleted.
+  // If the list is not filtered by type, it also contains top-ups, tests and other events. The number of requests is
+  // then the server's count which, like the cost, includes requests whose rows have been deleted.
   const counted = type === 0 && data?.calls !== undefined
   const requests = counted ? (isPlaceholderData ? undefined : data.calls) : rows
   // The cost always covers all requests, so there is no average if only failed requests are listed.

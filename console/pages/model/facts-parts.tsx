@@ -19,7 +19,7 @@ export function speedText(speed: number, t: Text): string {
   return t('model.speed.value', { tokens: speed < 10 ? speed.toFixed(1) : Math.round(speed) })
 }
 
-/** The share of requests that this service served. */
+/** The uptime of a model, as a percentage with at most one decimal. */
 export function uptimeText(uptime: number): string {
   return formatPercent(uptime / 100, uptime === 100 ? 0 : 1)
 }
@@ -33,7 +33,7 @@ export interface Line {
 
 const present = (lines: readonly (Line | undefined)[]) => lines.filter((line) => line !== undefined)
 
-/** What the registry says about a model. */
+/** The published facts about a model, from the server's model registry. */
 export function factLines({ facts }: CatalogueRow, t: Text): Line[] {
   if (!facts) return []
   const { context, output, knowledge, released, reads, writes } = facts

@@ -30,7 +30,8 @@ const groupFor = (user: SessionUser | undefined, { group }: ModelSearch) => (isA
 /** Whether the server has the catalogue. Servers that have it also report whether it is public. */
 const hasFacts = ({ public_models }: { public_models?: boolean }) => public_models !== undefined
 
-// These requests start before anything is drawn, if the user has visited before.
+// These requests start before anything is drawn, if the browser remembers the user and the server's status from an
+// earlier visit.
 if (isAt('/model') && sessionUser() && hasMoreCalls(serverStatus())) {
   const group = groupFor(sessionUser(), parseModelSearch(parseQuery(location.search)))
   askFirst(pricesQuery(group))
@@ -86,7 +87,8 @@ function ModelTable() {
         {peek !== undefined && query.data && (
           <ModelPeek
             name={peek}
-            // For users, too, the drawer explains why a model without a price cannot be called.
+            // The list shows models without a price only to administrators. The drawer is also available to other
+            // users, and explains why such a model cannot be called.
             row={all.find((row) => row.model === peek) ?? plainRow(query.data.models, peek)}
             list={query.data}
             onClose={() => setSearch({ peek: undefined })}

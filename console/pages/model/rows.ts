@@ -8,7 +8,7 @@ import { figuresQuery } from './queries.ts'
 
 /** A model with everything that is known about it. */
 export interface CatalogueRow extends PricedModel {
-  /** Undefined if the registry does not know the model, or the server has no registry. */
+  /** Undefined if the server's registry of models does not contain the model, or the server has no registry. */
   facts: ModelFacts | undefined
   /** Undefined for visitors, and for models that nobody has used lately. */
   figures: ModelFigures | undefined
@@ -17,8 +17,8 @@ export interface CatalogueRow extends PricedModel {
 const order = new Map(modelFamilies.map(({ id }, index) => [id, index]))
 
 /**
- * Sorts known providers first, and newest models first. A model of unknown age comes after the others of its family.
- * Otherwise names decide.
+ * Sorts models by family, with known families first, then by age, newest first, and then by name. In a family, models
+ * of unknown age come last.
  */
 function compare(a: CatalogueRow, b: CatalogueRow): number {
   const place = ({ model }: CatalogueRow) => order.get(familyOf(model).id) ?? order.size

@@ -18,7 +18,8 @@ interface ViewProps {
   /** Puts a suggested message into the input box. */
   onSuggestion(text: string): void
   /**
-   * Sends the last question to a model again. This function and the next two are undefined while they are not possible.
+   * Sends the last question to a model again. `onRetry`, `onResend` and `onReply` are undefined while the action is not
+   * possible.
    */
   onRetry: ((lane: number, model: string) => void) | undefined
   /** Replaces the turn at this position with a changed question, and sends it. */

@@ -5,7 +5,7 @@ import type { Turn } from './turns.ts'
 /** The data that the list shows about a kept conversation. */
 export interface KeptHead {
   id: number
-  /** The user who kept it; several people may use the same browser. */
+  /** The user who kept the conversation. Several people may use the same browser. */
   user: number
   title: string
   /** Epoch milliseconds of the last change. */

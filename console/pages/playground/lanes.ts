@@ -65,7 +65,7 @@ export function useLanes(
         models.map((each, index) => (index === lane ? model : each)),
         settings,
       ),
-    // While the models are loading, the boxes already belong to the first model.
+    // Until the models have loaded, the parameter boxes edit the settings of the first model.
     setSettings: (lane, next) =>
       setStored(models.length === 0 ? [next] : settings.map((each, index) => (index === lane ? next : each))),
     copyToAll: (lane) => setStored(settings.map(() => settings[lane] ?? emptySettings)),

@@ -77,8 +77,8 @@ export interface Ask {
 }
 
 /**
- * The request that sends a question to a model. It contains the model's own earlier answers. If a turn was not sent to
- * this model, it contains the first model's answer. Tools and format must be valid.
+ * The request that sends a question to a model. It contains the model's own earlier answers. For a turn that was not
+ * sent to this model, the request contains the answer of the first model. Tools and format must be valid.
  */
 export function requestFor(turns: readonly Turn[], ask: Ask, content: Content = asData): ChatRequest {
   const { lane, model, turn, answer, parameters, extras } = ask

@@ -31,7 +31,7 @@ export interface Kept {
   show(id: number | undefined, turns?: readonly Turn[]): void
 }
 
-/** Stores the conversation after every response, if the user wants that. */
+/** Stores the conversation after every response, if the user has turned keeping on. */
 export function useKept(shownBody: Omit<KeptBody, 'id'>, models: readonly string[]): Kept {
   const user = useSessionUser()?.id ?? 0
   const setting = `ui.playground.keep.${user}` as const

@@ -10,8 +10,8 @@ interface Sent {
 }
 
 /**
- * Warnings about input that the chosen models are known not to accept. There are none for models that the registry does
- * not know.
+ * Warnings about input that the chosen models are known not to accept. There are no warnings for models about which the
+ * server has no facts.
  */
 export function useWarnings(models: readonly string[], { facts, attachments, extras }: Sent): string[] {
   const t = useText()

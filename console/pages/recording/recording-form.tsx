@@ -47,7 +47,7 @@ export function RecordingForm({ search }: { search: RecordingSearch }) {
     await startRecording({
       target: given.target,
       target_id: Number(given.target_id),
-      // One second is subtracted for the time to reach the server, whose clock decides.
+      // One second is subtracted because the server checks the maximum duration by its own clock, which may be slow.
       until: Math.floor(Date.now() / 1000) + Number(given.minutes) * 60 - 1,
       redactions: redactionsOf(given),
       size_limit: Number(given.kib) * 1024,

@@ -21,7 +21,7 @@ import { batches, switchBatch } from './queries.ts'
 
 const rowId = ({ name }: RedemptionBatch) => name
 
-/** `/redemption/batches`: the codes counted by name, with their value. */
+/** `/redemption/batches`: for each batch (the codes with the same name), the number of codes and their value. */
 export function RedemptionBatchesPage() {
   const t = useText()
   const status = useServerStatus()

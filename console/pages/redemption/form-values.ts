@@ -22,7 +22,7 @@ const expiry = z
   .custom<number>((value) => Number.isInteger(value), { error: 'redemption.form.expiry.invalid' })
   .check(z.gte(0, { error: 'redemption.form.expiry.invalid' }))
 
-/** The rules of the contract. An emptied number box does not fall back to its previous value. */
+/** The rules of the contract, without its defaults. An empty number box is therefore an error. */
 export const newCodesSchema = z.extend(createRedemptionBody, {
   count: redemptionCount,
   expired_time: expiry,

@@ -34,7 +34,8 @@ export function RedemptionFormPage() {
 function EditCode({ id }: { id: string }) {
   const t = useText()
   const query = useQuery({ ...redemptionQuery(id), staleTime: 0, gcTime: 0 })
-  // Another page may have fetched it a while ago. A form that starts from an old balance would write it back.
+  // Waits for a fresh copy, because another page may have fetched the code a while ago. A form that starts with old
+  // values would overwrite the current ones.
   if (query.isPending || !query.isFetchedAfterMount) return <FieldsSkeleton className="h-64" />
   if (query.isError) {
     return (

@@ -48,7 +48,8 @@ interface FiltersProps {
 }
 
 /**
- * The filter for the status. The batch is shown only if one is chosen, because batches are chosen on their own page.
+ * The filters for status and batch. The batch is shown only if one is chosen, because users choose it on the page that
+ * lists all batches.
  */
 function Filters({ search, setSearch }: FiltersProps) {
   const t = useText()

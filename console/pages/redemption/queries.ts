@@ -12,7 +12,7 @@ export const redemptions = listSource<Redemption>('redemption', {
   search: redemptionApi.search,
 })
 
-/** The codes, counted by name. */
+/** The batches of codes. A batch consists of the codes with the same name. */
 export const batches = listSource<RedemptionBatch>('redemption-batch', {
   list: redemptionApi.batches,
   search: redemptionApi.batches,
@@ -73,7 +73,7 @@ export async function removeRedemption(code: Redemption): Promise<void> {
 
 /** Creates codes and returns them. */
 export async function createCodes({ expired_time, prefix, ...values }: NewCodes): Promise<string[]> {
-  // Expiry and prefix are sent only if they are set, because some servers do not know these fields.
+  // Expiry and prefix are sent only if they are set, because some servers do not support these fields.
   const body = { ...values, ...(expired_time > 0 && { expired_time }), ...(prefix !== '' && { prefix }) }
   const codes = await call(redemptionApi.create, { body })
   await refreshAll()

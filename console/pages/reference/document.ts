@@ -142,7 +142,8 @@ function plain(schema: Schema, document: ApiDocument): Schema {
   const target = schema.$ref ? (document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema
   const forms = (target.anyOf ?? target.oneOf)?.filter(({ type }) => type !== 'null')
   const [first] = forms ?? []
-  // The first form is the successful response. The fields of a failure are the same for every call.
+  // If there are several forms, the first is the successful response. Only this form is used, because the fields of a
+  // failure are the same for every call.
   return first && (forms?.length === 1 || target.oneOf) ? plain(first, document) : target
 }
 

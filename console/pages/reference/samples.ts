@@ -45,7 +45,7 @@ function requestOf({ method, path, operation }: Call, address: string, token: st
   }
 }
 
-/** The header that clients of the call's dialect use to send the token. */
+/** The header with the token, as the clients of the provider whose API has this path send it. */
 function authorization(path: string, secret: string): Record<string, string> {
   if (path.startsWith('/v1beta/')) return { 'x-goog-api-key': secret }
   if (path.startsWith('/v1/messages')) return { 'x-api-key': secret }

@@ -33,7 +33,7 @@ export function AuditPanel() {
   const active = [actor, action, from, to].filter((each) => each !== undefined).length
   const filter = (patch: Partial<SettingSearch>) => setSearch({ ...patch, page: undefined })
   const [typed, setTyped] = useState(actor ?? '')
-  // The box follows when the browser's back and forward buttons change the user who is searched for.
+  // Updates the box when the browser's back and forward buttons change the user who is searched for.
   useEffect(() => setTyped(actor ?? ''), [actor])
   const seek = (name: string) => filter({ actor: name || undefined })
   const clear = () => {

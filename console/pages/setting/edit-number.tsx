@@ -7,7 +7,7 @@ interface EditNumberProps {
   value: number | undefined
   /** The default, which applies while the box is empty. */
   usual?: number | undefined
-  /** Only whole numbers are numbers. */
+  /** Accepts only whole numbers. */
   whole?: boolean
   /** Shown while the box is empty, in place of `usual`. */
   hint?: string

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { optionDefinitions } from '../../../contract/options.ts'
 import { readTable, tableKindOf, withEntry, withLimit, withPair } from './option-tables.ts'
 
-test('every JSON option has a table that its default fits', () => {
+test('the default of every JSON option can be read as the table of the option', () => {
   for (const [key, definition] of Object.entries(optionDefinitions)) {
     if (definition.kind !== 'json') continue
     const kind = tableKindOf(key)
@@ -10,7 +10,7 @@ test('every JSON option has a table that its default fits', () => {
   }
 })
 
-test('a text with anything that the table has no cell for is not read as a table', () => {
+test('a text that the table cannot show completely is not read as a table', () => {
   expect(readTable.numbers('{"a":1,"b":"2"}')).toBeUndefined()
   expect(readTable.limits('{"a":{"rpm_limit":1,"other":2}}')).toBeUndefined()
   expect(readTable.limits('{"a":5}')).toBeUndefined()
@@ -21,7 +21,7 @@ test('a text with anything that the table has no cell for is not read as a table
   expect(readTable.pairs('')).toEqual({})
 })
 
-test('entries keep their position, and what means nothing is not written', () => {
+test('a changed entry keeps its position, and entries without a value are removed', () => {
   expect(JSON.parse(withEntry({ a: 1, b: 2 }, 'a', 3))).toEqual({ a: 3, b: 2 })
   expect(withEntry({ a: 1, b: 2 }, 'a', 3).indexOf('a')).toBeLessThan(withEntry({ a: 1, b: 2 }, 'a', 3).indexOf('b'))
   expect(JSON.parse(withEntry({ a: 1 }, 'a', undefined))).toEqual({})

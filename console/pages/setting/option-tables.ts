@@ -4,8 +4,8 @@ import { parseJson } from './json-text.ts'
 import { ratioKeys } from './ratio-draft.ts'
 
 /**
- * What the table of an option has for each name: a number, limits, an order of channels or a text; or for each group of
- * users and of tokens a number.
+ * The kind of value that the table of an option has for each name: a number, limits, an order of channels or a text.
+ * With `pairs`, the table has a number for each pair of a user group and a token group.
  */
 export type TableKind = 'numbers' | 'limits' | 'orders' | 'texts' | 'pairs'
 
@@ -16,7 +16,7 @@ const kinds: Readonly<Record<string, TableKind>> = {
   GroupGroupRatio: 'pairs',
 }
 
-/** The kind of table for a JSON option; undefined for those that have an editor of their own. */
+/** The kind of table for a JSON option; undefined for an option that the ratio editor shows. */
 export function tableKindOf(key: string): TableKind | undefined {
   return ratioKeys.some((each) => each === key) ? undefined : (kinds[key] ?? 'numbers')
 }
@@ -42,7 +42,7 @@ function readAs<Value>(source: string, fits: (value: unknown) => value is Value)
   return entries && Object.values(entries).every(fits) ? (entries as Entries<Value>) : undefined
 }
 
-/** Read the text of an option as a table of this kind; undefined if it has anything else. */
+/** Functions that parse the text of an option as a table of a kind. The result is undefined if a value does not fit. */
 export const readTable = {
   numbers: (source: string) => readAs(source, isNumber),
   limits: (source: string) => readAs(source, isLimits),
@@ -64,7 +64,7 @@ export function withLimit(limits: GroupLimits, field: LimitField, value: number 
   return value === undefined || value === 0 ? rest : { ...limits, [field]: value }
 }
 
-/** The ratios of a group of users with that of one group of tokens set; undefined without any. */
+/** Sets or removes the ratio of a token group among the ratios of a user group. Returns undefined if none remain. */
 export function withPair(
   ratios: Entries<number>,
   group: string,

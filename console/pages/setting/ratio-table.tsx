@@ -58,7 +58,7 @@ export function RatioRow(props: { name: string; action: ReactNode; children: Rea
   )
 }
 
-/** Shown if no row matches, or if there is none. */
+/** Shown if no row matches the search, or if the table has no rows. */
 export function NoRow({ columns, text }: { columns: number; text?: string }) {
   const t = useText()
   return (

@@ -20,7 +20,10 @@ import { AddRow, Cell, Heading, NoRow, RatioRow, RatioTable } from './ratio-tabl
 /** Number of rows shown before the user asks for more. */
 const firstRows = 50
 
-/** A JSON option as a table; the stored text is below it. A text that does not fit the table can only be edited as text. */
+/**
+ * A JSON option as a table, with the stored text below it. A text that does not fit the table can only be edited as
+ * text.
+ */
 export function TableControl({ kind, ...props }: ControlProps & { kind: TableKind }) {
   const { option, form } = props
   const t = useText()
@@ -46,7 +49,8 @@ function RawText({ option, form, id, describedBy, invalid, disabled, open }: Con
   const value = form.drafts[option.key] === undefined ? prettyJson(stored) : stored
   const label = t('setting.table.raw', { name: optionName(option) })
   return (
-    // A broken text is not folded, because there is nothing else to see. It does not fold again while somebody types.
+    // If the text does not fit the table, no table is shown and the text is unfolded. It stays unfolded while the user
+    // corrects it.
     <details
       className="text-sm"
       open={unfolded || open}
@@ -86,7 +90,7 @@ function Editor({ kind, ...props }: EditorProps & { kind: TableKind }) {
   }
 }
 
-/** The groups that have a multiplier, which are all groups. */
+/** The names of all groups. Every group has a multiplier, so they are read from that option. */
 function groupsOf({ form }: ControlProps): readonly string[] {
   const option = form.find('GroupRatio')
   return Object.keys((option && readRatios(form.shown(option))) ?? {})
@@ -196,7 +200,7 @@ const limitNames = {
   monthly_budget: 'form.limits.monthly',
 } as const
 
-/** Budgets are shown in dollars where the installation shows dollars; the option has quota units. */
+/** The table of limits. The option contains budgets in quota units; they are shown in dollars if quota is. */
 function LimitTable(props: EditorProps) {
   const t = useText()
   const inDollars = (field: LimitField) => showsCurrency() && (field === 'daily_budget' || field === 'monthly_budget')

@@ -49,7 +49,7 @@ interface Handlers {
   scan(token: Token): void
   /** Opens the dialog that gives the token a new key; undefined if the server cannot do that. */
   rotate: ((token: Token) => void) | undefined
-  /** Asks for confirmation, then ends the old key. */
+  /** Asks for confirmation, then makes the token's previous key invalid. */
   endOldKey(token: Token): void
 }
 
@@ -137,7 +137,7 @@ export function tokenBulk(t: Text, copy: CopyLines): BulkAction<Token>[] {
   ]
 }
 
-/** The question asked before the old key of a token ends. */
+/** The question asked before the previous key of a token is made invalid. */
 export function endOldKeyQuestion(token: Token, t: Text): Question {
   return {
     title: t('token.oldKey.end.title', { name: nameOf(token, t) }),

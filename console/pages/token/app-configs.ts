@@ -31,8 +31,8 @@ env_key = "GATEWAY_KEY"
 wire_api = "responses"`
 
 /**
- * Setups of apps, with this key, address and model filled in. Each app uses its vendor's dialect, and the gateway
- * accepts all of them. `linkName` returns the name of an app that a link opens.
+ * Setups of apps, with the key, the server's address and the model filled in. Each app uses the API format of its
+ * vendor; the gateway accepts all these formats. `linkName` returns the name of an app that a link opens.
  */
 export function appSetups(key: string, model: string, linkName: (link: ReturnType<typeof appLinks>[number]) => string) {
   const server = serverAddress()

@@ -7,7 +7,7 @@ export interface DesktopLink {
   href: string
 }
 
-/** The programs that cc-switch sets up, and where each of them calls the gateway. */
+/** The programs that cc-switch sets up, with the path that each of them needs after the address of the gateway. */
 const switched = [
   { app: 'claude', name: 'Claude Code', path: '' },
   { app: 'codex', name: 'Codex', path: '/v1' },

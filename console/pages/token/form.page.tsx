@@ -39,7 +39,8 @@ export function TokenFormPage() {
 function EditToken({ id }: { id: string }) {
   const t = useText()
   const query = useQuery({ ...tokenQuery(id), staleTime: 0, gcTime: 0 })
-  // Another page may have fetched it a while ago. A form that starts from an old balance would write it back.
+  // Waits for a fresh copy, because another page may have fetched the token a while ago. A form that starts with an old
+  // quota would overwrite the current one.
   if (query.isPending || !query.isFetchedAfterMount) return <FieldsSkeleton className="h-[28rem]" />
   if (query.isError) {
     return (

@@ -42,7 +42,7 @@ const TokenQr = lazy(() => import('./qr-dialog.tsx').then((it) => ({ default: it
 const RotateDialog = lazy(() => import('./rotate-dialog.tsx').then((it) => ({ default: it.RotateDialog })))
 const TokenStart = lazy(() => import('./start.tsx').then((it) => ({ default: it.TokenStart })))
 
-/** Requests what the drawer shows first. */
+/** Fetches the token in advance, because the user may be about to open its drawer. */
 const near = (token: Token) =>
   void queryClient.prefetchQuery({ ...tokenQuery(String(token.id)), staleTime: nearStaleMs })
 const nearStaleMs = 10_000

@@ -22,13 +22,13 @@ interface TokenFiltersProps {
 
 const hasProjects = (projects: readonly TokenProject[]) => projects.some(({ project }) => project !== '')
 
-/** True if any token of the user has a project. Until then, nothing about projects is shown. */
+/** True if any token of the user has a project. If none has, nothing about projects is shown. */
 export function useHasProjects(): boolean {
   const classic = useClassicServer()
   return hasProjects(useQuery({ ...projectsQuery, enabled: !classic }).data ?? [])
 }
 
-/** The filters of the tokens: status and, once there are projects, project, with the totals of all projects. */
+/** The filters of the tokens: the status and, if any token has a project, the project and the totals of projects. */
 export function TokenFilters({ search, setSearch }: TokenFiltersProps) {
   const t = useText()
   const formatSum = useFormatSum()

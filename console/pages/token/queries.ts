@@ -19,7 +19,7 @@ export const tokenQuery = (id: string) =>
     queryFn: ({ signal }) => call(tokenApi.get, { params: { id } }, { signal, quiet: true }),
   })
 
-/** The models that the account can currently call in the given group, which is its own group by default. */
+/** The models that the account can currently call in a group. '' stands for the account's own group. */
 export const availableModelsQuery = (group = '') =>
   queryOptions({
     queryKey: ['available-models', group],
@@ -63,7 +63,7 @@ export async function rotateKey(id: number, keepSeconds: number): Promise<Token>
   return token
 }
 
-/** Ends the old key of a token. */
+/** Makes the previous key of a token invalid. */
 export async function endOldKey(id: number): Promise<void> {
   await replaceRow(await call(tokenApi.endOldKey, { params: { id } }))
 }
@@ -83,8 +83,8 @@ export async function removeToken(token: Token): Promise<void> {
 }
 
 /**
- * The request body, in which the models are a single string. A server without token groups or projects refuses the fields
- * `group` and `project`. Each is therefore sent only if it is filled in, or if the token had one before (`had`).
+ * The request body, in which the models are a single string. A server without token groups or projects refuses the
+ * fields `group` and `project`. Each is therefore sent only if it is filled in, or if the token had one before (`had`).
  */
 const bodyOf = ({ models, group, project, ...values }: TokenValues, had: Partial<Token> = {}) => ({
   ...values,

@@ -38,7 +38,7 @@ interface FilterProps {
 
 function Filter({ name, label, value, onChange }: FilterProps) {
   const [typed, setTyped] = useState(value)
-  // The box follows when the browser's back and forward buttons, or the button that clears all filters, change the
+  // Updates the box when the browser's back and forward buttons, or the button that clears all filters, change the
   // value.
   useEffect(() => setTyped(value), [value])
   const take = (options?: { replace: boolean }) => {

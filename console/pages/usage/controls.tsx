@@ -17,7 +17,7 @@ const momentOf = (text: string) => (text === '' ? undefined : Number(text))
 /** Ranges that links and saved views may contain, but that are not offered. */
 const olderRanges: readonly UsageView['range'][] = ['24h', '90d']
 
-/** What the table can be grouped by, besides a single dimension. */
+/** The pairs of dimensions by which the table can be grouped. It can also be grouped by a single dimension. */
 const pairs = [
   ['user', 'model'],
   ['token', 'day'],

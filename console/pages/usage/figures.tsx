@@ -4,7 +4,7 @@ import { formatCount, formatNumber, formatPercent, useFormatSum } from '../../li
 import { lossClass } from '../../lib/loss-class.ts'
 import { type Text, useText } from '../../lib/text.ts'
 
-/** Smaller changes are not coloured. */
+/** A change by a smaller factor is not coloured. */
 const notableChange = 1.1
 
 /** How a figure compares with the previous period, in words; undefined if there is nothing to compare. */

@@ -24,14 +24,14 @@ test('a range that ends before it starts is invalid', () => {
   expect(timeOf(own(hour + 1, ''), now)).toBeUndefined()
 })
 
-test('bar sizes that would exceed 1,000 bars per response are not offered, except months', () => {
+test('a bar size is offered only if it gives at most 1,000 bars, but months are always offered', () => {
   expect(rollupsOf(own(0, 41 * day), now)).toEqual(['hour', 'day', 'week', 'month'])
   expect(rollupsOf(own(0, 42 * day), now)).toEqual(['day', 'week', 'month'])
   expect(rollupsOf(own(0, 1_000 * day), now)).toEqual(['week', 'month'])
   expect(rollupsOf(own(0, 100_000 * day), now)).toEqual(['month'])
 })
 
-test('by default, bars are hours for up to two days and days for longer ranges, and a size that does not fit is replaced', () => {
+test('the default bar is an hour for ranges of up to two days, otherwise a day or, if there would be too many bars, longer', () => {
   expect(rollupOf(own(0, 2 * day), undefined, now)).toBe('hour')
   expect(rollupOf(own(0, 3 * day), undefined, now)).toBe('day')
   expect(rollupOf({ range: '90d', from: '', to: '' }, 'hour', now)).toBe('day')

@@ -23,14 +23,14 @@ import { Results } from './results.tsx'
 import { parseUsageSearch, type UsageSearch } from './search.ts'
 import { UsageNews } from './usage-news.tsx'
 
-// This request starts before anything is drawn. Its query key does not contain the current time, so the page finds its
-// result. If the request fails, the page shows the failure.
+// This request starts before anything is drawn. The page later uses the same query and gets the same result, because
+// the query key does not contain the current time. If the request fails, the page shows the failure.
 if (isAt('/usage') && sessionUser()) {
   const view = viewOf(parseUsageSearch(parseQuery(location.search)))
   if (timeOf(view)) void queryClient.prefetchQuery(usageQuery(view))
 }
 
-/** The figures above the chart, while they load. */
+/** The figures for which placeholders are shown above the chart while the usage loads. */
 const shownKpis = ['quota', 'requests', 'tokens', 'cached_share', 'failed', 'first_byte']
 
 /** `/usage`: usage over time and by model, token, user or channel. */

@@ -50,8 +50,8 @@ export function changesOf(values: UserValues, before: UserValues): Partial<UserV
 }
 
 /**
- * All fields of an account in the console's specification. Some servers treat a missing field as empty, so they must be
- * sent all of them.
+ * All fields of an account in the console's specification. All are sent, because some servers treat a missing field as
+ * empty.
  */
 export function classicBody({ username, display_name, password, group, quota }: UserValues): Partial<UserValues> {
   return { username, display_name, password, group, quota }

@@ -39,7 +39,8 @@ function LoadedForm({ id }: { id: string | undefined }) {
   const other = useQuery({ ...userQuery(id ?? ''), enabled: id !== undefined, staleTime: 0, gcTime: 0 })
   const own = useQuery({ ...selfQuery, enabled: id === undefined, staleTime: 0 })
   const query = id === undefined ? own : other
-  // Another page may have fetched it a while ago. A form that starts from an old balance would write it back.
+  // Waits for a fresh copy, because another page may have fetched the user a while ago. A form that starts with an old
+  // balance would overwrite the current one.
   if (query.isPending || !query.isFetchedAfterMount) return <FieldsSkeleton className="h-[32rem]" />
   if (query.isError) {
     return (

@@ -31,7 +31,7 @@ const UserPeek = lazy(async () => {
   return { default: it.UserPeek }
 })
 
-/** Requests what the drawer shows first. */
+/** Fetches the user in advance, because the administrator may be about to open the user's drawer. */
 const near = (user: User) => void queryClient.prefetchQuery({ ...userQuery(String(user.id)), staleTime: nearStaleMs })
 const nearStaleMs = 10_000
 const rowId = (user: User) => String(user.id)

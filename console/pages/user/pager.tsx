@@ -11,7 +11,7 @@ export function Pager(props: { page: number; rows: number; total: number | undef
   const t = useText()
   const from = page * pageSize
   const last = Math.max(0, Math.ceil(total / pageSize) - 1)
-  // The rows of the last page may have been removed.
+  // Goes to the last page if the current page no longer exists, because its rows were removed.
   useEffect(() => {
     if (page > last) onPage(last)
   }, [page, last, onPage])
