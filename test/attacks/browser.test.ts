@@ -59,7 +59,7 @@ const pageLoads: Record<string, string>[] = [
   // Prefetches and download links.
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'empty' },
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'empty' },
-  // Without TLS, browsers send only the types that they accept.
+  // Without TLS, browsers send no Sec-Fetch headers, so these requests are recognised by their Accept header.
   { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' },
   { accept: 'image/avif,image/webp,image/apng,image/*,*/*;q=0.8', referer: 'http://localhost/' },
   { accept: 'text/css,*/*;q=0.1' },
@@ -140,7 +140,7 @@ forEachDatabase((_, openFresh) => {
       expect([JSON.stringify(headers), answer.json.success]).toEqual([JSON.stringify(headers), true])
       expect((await set.api.call('GET', '/api/oauth/state', { headers })).json.success).toBe(true)
     }
-    // Only programs send an access token, so the headers of a page load do not matter.
+    // Pages cannot send an access token, so a request with one is accepted even with the headers of a page load.
     for (const headers of pageLoads) {
       expect((await set.api.call('GET', '/api/user/aff', { as: root.token, headers })).json.success).toBe(true)
     }

@@ -31,7 +31,7 @@ forEachDatabase((_, openFresh) => {
     expect(await names()).toEqual([])
   })
 
-  test('an admin, and root who was demoted in the meantime, can neither read nor apply a configuration', async () => {
+  test('neither an admin nor a root who has been demoted to admin can read or apply a configuration', async () => {
     const former = await at.person(100)
     for (const person of [await at.person(10), await at.person(1), former]) {
       if (person === former)

@@ -57,7 +57,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', '/api/log_copy/', root)).data).toMatchObject({ name: '', error: '' })
   })
 
-  test('the destination cannot be a metadata service, whether by its URL, by its host name or by a redirect; no row reaches one', async () => {
+  test('no log row is sent to a metadata service, whether the destination leads there by its URL, its host name or a redirect', async () => {
     for (const url of [
       'http://169.254.169.254',
       'http://metadata.google.internal',

@@ -51,7 +51,7 @@ async function recordedCall(text: string): Promise<string> {
   return response.headers.get('x-oneapi-request-id') ?? ''
 }
 
-test('recordings are written to the bucket, encrypted, and read and deleted there', async () => {
+test('recordings are encrypted, written to the bucket, read from it and deleted from it', async () => {
   await begin()
   expect([...objects.objects.keys()]).toEqual([])
   const id = await recordedCall('serengeti')
@@ -68,7 +68,7 @@ test('recordings are written to the bucket, encrypted, and read and deleted ther
   expect(objects.refusals).toEqual([])
 })
 
-test('a deleted recording stays unreadable, and its object is removed once the store works again', async () => {
+test('if the store fails while a recording is deleted, the recording cannot be read, and the next attempt deletes its object', async () => {
   const id = await recordedCall('deleted')
   await gate.context.store.write((trx) => trx.updateTable('captures').set({ created_at: 1 }).execute())
   objects.instead.push(new Response('', { status: 503 }))

@@ -47,7 +47,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     return { id: response.headers.get('x-oneapi-request-id') ?? '', answer, response }
   }
   const folder = () => join(gate.config.dataDir, 'captures')
-  /** All bytes that are stored outside of memory. */
+  /** The contents of all files in the data folder. */
   const onDisk = () => {
     const names = readdirSync(gate.config.dataDir, { recursive: true, encoding: 'utf8' })
     const paths = names.map((each) => join(gate.config.dataDir, each)).filter((path) => statSync(path).isFile())
@@ -72,7 +72,7 @@ forEachDatabaseUrl((name, freshUrl) => {
         expect([keyword, await choices(`target=user&keyword=${encodeURIComponent(keyword)}`)]).toEqual([keyword, []])
     })
 
-    test('a recorded request has both sides, without the channel key and the token', async () => {
+    test('a recording contains the caller’s request and the upstream’s, both without the channel key and the token', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const rule = await begin({ target: 'user', target_id: caller.userId })
       upstream.next(okChat({ text: `Paris, of course. Some services echo ${channelKey}` }))
@@ -280,7 +280,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       if (kind === 'token') await end(rule.id)
     })
 
-    test('retention deletes rows and files', async () => {
+    test('rows and files older than the retention period are deleted', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const rule = await begin({ target: 'user', target_id: caller.userId })
       upstream.next(okChat({ text: 'old' }), okChat({ text: 'new' }))
@@ -302,7 +302,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await end(rule.id)
     })
 
-    test('the people concerned are informed, and the audit log shows who looked', async () => {
+    test('users see that they are being recorded, and the audit log shows who started, read and ended a recording', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const access = 'an-access-token-of-the-caller-0001'
       const { secrets } = gate.context.api
