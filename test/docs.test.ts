@@ -64,11 +64,11 @@ describe('the pages', () => {
     expect(differences(known, all(read('.env.example'), /^#?([A-Z_]+)=/gm))).toEqual([])
   })
 
-  test('CONTRIBUTING.md stays short', () => {
+  test('CONTRIBUTING.md has fewer than 150 lines', () => {
     expect(read('CONTRIBUTING.md').split('\n').length).toBeLessThan(150)
   })
 
-  test('decisions describe what was decided, why, and what follows', () => {
+  test('decisions have the parts Decision, Why and Consequences', () => {
     const folder = 'docs/decisions'
     for (const name of readdirSync(join(root, folder)).filter((each) => each !== 'README.md')) {
       const page = read(join(folder, name))

@@ -140,7 +140,8 @@ forEachDatabase((_, openFresh) => {
       expect([JSON.stringify(headers), answer.json.success]).toEqual([JSON.stringify(headers), true])
       expect((await set.api.call('GET', '/api/oauth/state', { headers })).json.success).toBe(true)
     }
-    // Pages cannot send an access token, so a request with one is accepted even with the headers of a page load.
+    // A browser never adds an access token to a page load by itself, so a request with a token is accepted whatever
+    // headers it has.
     for (const headers of pageLoads) {
       expect((await set.api.call('GET', '/api/user/aff', { as: root.token, headers })).json.success).toBe(true)
     }

@@ -91,7 +91,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   })
 })
 
-/** The charges for the calls in progress of an installation if its process dies, in quota units. */
+/** The charges for an installation's open calls if its process dies, one for each call. */
 async function crashCharges(installation: Installation): Promise<number[]> {
   const store = openStore({ url: installation.databaseUrl })
   try {

@@ -9,7 +9,7 @@ const run = (program: string, args: readonly string[]) => spawnSync(program, arg
 /** The name of something that the libraries from PyPI need and this machine lacks, if there is such a thing. */
 export function missingForPython(): string | undefined {
   if (run('python3', ['--version']).status !== 0) return 'python3'
-  // Some systems have these two in separate packages.
+  // Some systems have Python's modules `venv` and `ensurepip` in separate packages.
   return ['venv', 'ensurepip'].find((name) => run('python3', ['-c', `import ${name}`]).status !== 0)
 }
 

@@ -87,10 +87,10 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
   }
 
   for (const recorded of streamed) {
-    // A deep-research answer consists of stages of work, and its last event looks like the others, so a cut cannot be
+    // The last event of a deep-research answer looks like the events before it, so a truncated stream cannot be
     // detected.
     if (/deep-research/.test(recorded.id)) continue
-    test(`${recorded.id} is read completely, and is reported as broken wherever it is cut`, () => {
+    test(`${recorded.id} is decoded completely, and is reported as incomplete after whichever event it is cut off`, () => {
       const dialect = dialectOf(recorded)
       const events = eventsOf(recorded)
       const { reply, ended, failure } = assemble(decodeAll(dialect, events))
