@@ -84,7 +84,7 @@ describe('the pages', () => {
   })
 })
 
-describe('the rooms in ARCHITECTURE.md', () => {
+describe('the module diagrams in ARCHITECTURE.md', () => {
   const page = read('docs/ARCHITECTURE.md')
 
   test('match the current imports (node tools/draw-rooms.mjs)', () => {

@@ -58,7 +58,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
   const streamed = cases.filter((each) => isGood(each) && (each.kind === 'sse' || each.kind === 'ws'))
   const whole = cases.filter((each) => isGood(each) && each.kind === 'json')
 
-  test('exist', () => {
+  test('number more than 15 of each kind', () => {
     expect(streamed.length).toBeGreaterThan(15)
     expect(whole.length).toBeGreaterThan(15)
   })
