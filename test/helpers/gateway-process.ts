@@ -75,8 +75,8 @@ export class Installation implements AsyncDisposable {
     this.#env = {
       ...serverEngine,
       ...inherited,
-      // Tollgate needs these variables at the start of its process. If they are missing, it sets them and starts itself
-      // again in a second process.
+      // Bun reads the first two variables when its process starts. If they are missing, Tollgate starts a second
+      // process that has them.
       BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
       BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: '1',
       PORT: '0',

@@ -32,7 +32,7 @@ describe('an unreadable event', () => {
     const { provider, variant, caller, fake, said } = each
     const pieces = fake.pieces(said) as string[]
     const written = (data: string) => (fake.streamType ? `${data}\n` : `data: ${data}\n\n`)
-    test(`in a stream of ${provider.meta.label} ${variant.note} is all that callers of ${caller} lose`, async () => {
+    test(`in a stream of ${provider.meta.label} ${variant.note} costs callers of ${caller} no other part of the answer`, async () => {
       const { asked, whole } = streamedCall(each)
       const clients = await rig.through({ ...variant.setup, name: caller, type: provider.meta.type })
       const answer = (sent: readonly string[]) => {

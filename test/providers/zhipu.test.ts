@@ -166,7 +166,7 @@ test('a base URL that ends with a version is used for another plan with the same
   expect(rig.upstream.requests[0]?.path).toBe('/api/coding/paas/v4/chat/completions')
 })
 
-test('errors keep their status, and a wrong clock is reported to admins', async () => {
+test('errors keep their status, and admins see it if the service rejects a signature because of a wrong clock', async () => {
   rig.upstream.always(answers({ error: { code: '1302', message: 'too many at once' } }, 429))
   expect(await ask({ model: 'glm-4' })).toMatchObject({ status: 429 })
   rig.upstream.always(answers({ error: { code: '1003', message: 'token expired' } }, 401))

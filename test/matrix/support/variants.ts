@@ -81,7 +81,8 @@ export function endpointOf(
   caller: CallerDialect,
 ): ChatEndpoint | undefined {
   const config = JSON.parse(setup.config ?? '{}') as Record<string, unknown>
-  // Some providers choose the endpoint by the address, and the address of a test is not one of theirs.
+  // Some providers choose the endpoint by the host of the base URL. The local base URL of a test selects their default
+  // endpoint.
   const baseUrl = `http://127.0.0.1${setup.basePath ?? ''}`
   const upstream = { baseUrl, key: setup.key ?? '', other: setup.other ?? '', config }
   return chatEndpointFor(provider.chat(upstream, model), caller)
