@@ -178,7 +178,7 @@ describe('a duplicate model field is refused, even if its name is written with e
     }
   })
 
-  test('the name may also occur inside a nested value or a string', async () => {
+  test('the word "model" may also occur in a nested object or in a string', async () => {
     const text = `{"model":"m",${rest},"x":{"model":"inner"},"y":"\\"model\\":1","z":"model"}`
     expect((await call(chatPath, text)).status).toBe(200)
   })
@@ -207,13 +207,13 @@ describe('alternative models, which would bypass the model that is checked and c
     })
   }
 
-  test('a list is refused even if an empty list with the same name follows', async () => {
+  test('a list of alternative models is refused even if a second field with the same name has an empty list', async () => {
     const caller = await rig.caller()
     const text = `{"models":["a-dear-one"],"models":[],"model":"m",${JSON.stringify(rest).slice(1)}`
     expectError(await see(rig.gateway.post('/v1/chat/completions', text, caller.token)), 400, 'invalid_field_value')
   })
 
-  test('an empty list names no other model, so it is accepted', async () => {
+  test('an empty list of alternative models is accepted', async () => {
     const caller = await rig.caller()
     const seen = await see(rig.gateway.post('/v1/chat/completions', { ...chat, models: [] }, caller.token))
     expect(seen.status).toBe(200)

@@ -37,8 +37,8 @@ test.each([
   rig.upstream.forKey('slow', slowly(500, then()))
   await rig.channel({ key: 'fast' })
   await rig.channel({ key: 'slow' })
-  // The first calls measure both channels. A call explores if its random number is below 0.05. The next random number,
-  // 0.1 or 0.9, then picks a channel by weight.
+  // The first calls measure both channels. If the first random number of a later call is below 0.05, the call ignores
+  // the order, and the next random number, 0.1 or 0.9, picks a channel by weight.
   let chances: number[] = []
   relay.random = () => chances.shift() ?? 0.5
   chances = [0.01, 0.1, 0.01, 0.9]
