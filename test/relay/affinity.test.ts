@@ -169,7 +169,7 @@ describe('a session whose channel broke a stream', () => {
   const stream = { ...chat, stream: true }
 
   test.each([broken, failed])(
-    'goes elsewhere with its next turns and comes back, and the other sessions stay',
+    'uses another channel for its next turns and returns later, and the other sessions stay',
     async (fault) => {
       // Earlier tests have paused the usual keys, so this test uses other keys.
       for (const key of sixKeys) await rig.channel({ key: `own ${key}` })

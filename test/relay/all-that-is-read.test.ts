@@ -95,7 +95,7 @@ describe('for long text in an unknown field, the upstream’s token count is cha
   })
 })
 
-test('media are counted as media in every known media field, but not in fields whose names are only similar', async () => {
+test('media are counted as media whatever the name of their field is, and a field without media is not, even if it has a similar name', async () => {
   const image = 765
   const plain = await heldFor('chat', said({}))
   const data = 'A'.repeat(1_000_000)

@@ -1,5 +1,5 @@
-// The CPU time and memory for a body must not depend on more than its length. So a body with too many parts or levels
-// is refused before it is parsed.
+// The CPU time and memory that a body takes must be in proportion to its length, whatever it contains. So a body with
+// too many parts or levels is refused before it is parsed.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { charged, expectError, type Rig, see, startRelayRig } from './setup.ts'
 

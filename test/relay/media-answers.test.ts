@@ -21,8 +21,8 @@ const painter = 'gemini-2.5-flash-image'
 let rig: Rig
 
 beforeAll(async () => {
-  // Text costs one unit per token, and audio costs eight. With the image model, a prompt token costs 0.15 units, a text
-  // token 1.25 and an image token 15.
+  // A text token costs one unit, and an audio token costs eight units. With the image model, a prompt token costs 0.15
+  // units, a text token of the answer 1.25 units and an image token 15 units.
   rig = await startRelayRig({ channels: false, settings: { AudioRatio: '{"m":1}', AudioCompletionRatio: '{"m":8}' } })
   await rig.channel({ models: `m,gpt-image-1,gpt-image-1.5,${painter}` })
   await rig.channel({ type: 24, models: 'gemini-3.1-flash-image' })
@@ -79,7 +79,7 @@ test('an image that the upstream counts only in its total still costs the image 
   await charged(rig, caller, Math.ceil(10 * 0.15 + 10 * 1.25 + 1290 * 15))
 })
 
-test('an image that the upstream counts in addition to a total for the text is charged too', async () => {
+test('an image is charged even if the upstream’s total contains only the text and the image is counted separately', async () => {
   const caller = await rig.caller()
   const details = { completion_tokens_details: { image_tokens: 1290 } }
   const usage = { prompt_tokens: 10, completion_tokens: 60, total_tokens: 1360, ...details }
