@@ -58,7 +58,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await call(again.token, { ...chat, model: 'only-fast' })).status).toBe(200)
   })
 
-  test('a ratio for a user’s group and a token’s group replaces the ratio of the token’s group, only for users of this group', async () => {
+  test('a ratio for a user’s group and a token’s group replaces the ratio of the token’s group, but only for users of the first group', async () => {
     const plain = await rig.caller(plenty, { token: { group: 'fast' } })
     const vip = await rig.caller(plenty, { user: { group: 'vip' }, token: { group: 'fast' } })
     await set({ GroupRatio: '{"default":1,"fast":3,"vip":1}', GroupGroupRatio: '{"vip":{"fast":1}}' })

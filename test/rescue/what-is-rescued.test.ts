@@ -278,7 +278,7 @@ describe.each(callers)('a caller of %s', (caller) => {
   })
 })
 
-test('an answer with only keep-alives so far is begun by another channel', async () => {
+test('if an answer breaks off after only keep-alives, another channel begins it', async () => {
   await rig.gateway.setOption('KeepAliveInterval', '1')
   for (const caller of callers)
     for (const service of new Set<DialectName>(['openai-chat', caller])) {
@@ -341,7 +341,7 @@ test('keep-alives are sent until the other service begins', async () => {
   expect(textOf(withoutComments(got))).toBe(text)
 })
 
-test('whatever services do, a call ends, within its retries and its quota', async () => {
+test('if services misbehave in random ways, every call ends, and neither its retries nor its charge exceed the limits', async () => {
   let seed = 7
   const random = (most: number) => {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
@@ -369,8 +369,8 @@ test('whatever services do, a call ends, within its retries and its quota', asyn
     const { quota: left, used } = await rig.gateway.balances(by.userId, by.tokenId)
     expect(left).toBeGreaterThanOrEqual(0)
     expect(used).toBeLessThanOrEqual(quota)
-    // Each attempt can call three channels, each of them twice. This is possible before the stream begins and for each
-    // of two rescues, so there are at most 18 requests.
+    // A first attempt and two retries, each sent at most twice, before the stream begins and for each of two rescues: 3
+    // × 2 × 3 = 18 requests.
     expect(rig.upstream.requests.length).toBeLessThanOrEqual(18)
     await chargedUnits(rig, by, quota)
   }

@@ -151,7 +151,7 @@ describe.skipIf(!recordingsAvailable)('recorded transcriptions (skipped without 
 })
 
 describe.skipIf(!recordingsAvailable)('recorded model lists (skipped without recordings)', () => {
-  test('every model in the recorded lists is listed by the gateway when a channel has it, and can be looked up', async () => {
+  test('if a channel has the models of the recorded lists, the gateway lists each of them and returns it by its name', async () => {
     const listed = allOpenaiCases('models', ok)
       .filter(({ responseJson }) => isObject(responseJson) && Array.isArray(responseJson['data']))
       .flatMap(({ responseJson }) => (responseJson as { data: { id: string }[] }).data.map(({ id }) => id))
