@@ -1,4 +1,4 @@
-// Compares the lists in the documentation with the code, because an outdated page misleads more than a missing one.
+// Compares the lists in the documentation with the code, so that pages cannot become outdated.
 import { describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// Knowing the id of another user's object gives no access to it, and a call writes only the fields that it accepts.
-// Numbers in titles, such as 8.5-10, are items of table.md.
+// Knowing the id of another user's object gives no access to it, and an API call writes only the fields that it is
+// meant to write. Numbers in titles, such as 8.5-10, are items of table.md.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Attacker, belongings, type Scene, scene } from './setup.ts'
@@ -171,7 +171,7 @@ forEachDatabase((_, openFresh) => {
         const { json } = await call(method, path, admin, body)
         expect([path, json.code, json.data]).toEqual([path, 'role_too_high_manage', undefined])
       }
-      // The admin cannot reach them through the path of a user whom the admin may manage, either.
+      // The token and the session are not found under the path of a user whom the admin may manage, either.
       expect((await call('PUT', `/api/user/${victim.id}/tokens/${id}`, admin, { status: 2 })).json.message).toBe(
         'Token not found.',
       )

@@ -93,7 +93,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect((await listBackups(store.read, 1))[0]?.error).toBe('BackupFolder is not a folder that may be used')
   })
 
-  test('only files with the name of a backup are deleted, whatever the database says', async () => {
+  test('only files that are named like backups are deleted, even if the database lists other files', async () => {
     await put('BackupPassphrase', 'a passphrase of root')
     await put('BackupStore', 'files')
     await put('BackupKeep', '1')

@@ -156,7 +156,7 @@ forEachDatabase((_, openFresh) => {
     const cookie = await set.session(root)
     const before = await everything()
     for (const { method, path, changesState, media } of endpoints) {
-      // An event stream does not end, so it cannot be waited for.
+      // Event streams are skipped, because they do not end.
       if (method !== 'GET' || changesState || media === 'text/event-stream') continue
       const { status } = await set.api.app.request(path.replace('{id}', '1'), {
         headers: { cookie, 'sec-fetch-site': 'cross-site' },

@@ -23,7 +23,7 @@ forEachDatabase((_, openFresh) => {
       const { status } = await at.api.call('PUT', '/api/config', { cookie, body, headers })
       expect([origin, status]).toEqual([origin, 403])
     }
-    // Forms and simple requests cannot send YAML at all.
+    // These are the content types that a page of another site can send. The call does not accept them.
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
       const { json } = await at.api.call('PUT', '/api/config', { cookie, body, headers: { 'content-type': type } })
       expect([type, json.success]).toEqual([type, false])

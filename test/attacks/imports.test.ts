@@ -47,7 +47,7 @@ test('only the address of a database server is accepted: no file, no socket, no 
   })
 })
 
-test('a host name is connected to at the address that was checked, which is never a cloud metadata service', async () => {
+test('for a host name, the import connects to the IP address that was checked, and never to a cloud metadata service', async () => {
   for (const host of ['169.254.169.254', 'metadata.google.internal', 'fd00:ec2::254', '64:ff9b::a9fe:a9fe'])
     await expect(operatorAddress(host)).rejects.toThrow('metadata')
   await expect(operatorAddress('rebound.example', async () => ['10.0.0.1', '169.254.169.254'])).rejects.toThrow(
@@ -201,7 +201,7 @@ forEachDatabase((_, openFresh) => {
     expect(statSync(join(folder(), `${data.id}.db`)).mode & 0o777).toBe(0o600)
     for (const upload of ['../secret', `${'a'.repeat(31)}/`, '/etc/passwd', 'A'.repeat(32)])
       expect((await call('POST', '/api/import/', root, { upload, dry_run: true })).success).toBe(false)
-    // If the stored report names another file, that file cannot be downloaded.
+    // If the path of a report in the database leads to another file, this file cannot be downloaded.
     const precious = join(set.api.dataDir, 'imports', 'precious.txt')
     writeFileSync(precious, 'secret')
     const started = await call('POST', '/api/import/', root, { upload: data.id, upload_name: data.name, dry_run: true })

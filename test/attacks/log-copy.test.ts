@@ -1,4 +1,4 @@
-// The log copy sends the requests of all users to a destination that an option names.
+// The log copy sends the requests of all users to a destination that is set in an option.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createLogCopy } from '../../server/jobs/copy-log.ts'
 import { createMetadataGuard } from '../../server/outbound/metadata-guard.ts'

@@ -104,7 +104,7 @@ test('if a caller has no quota, no step of a virtual model is called', async () 
 })
 
 test('if a caller’s quota covers only the cheap step, the expensive step is not called', async () => {
-  // `m` costs 15 units and `m2` 45.
+  // A call of `m` costs 15 units, and a call of `m2` costs 45 units.
   const caller = await rig.caller({ user: 20, token: 20 })
   rig.upstream.forKey('key-m', fake.status(503))
   rig.upstream.requests.length = 0

@@ -71,7 +71,7 @@ describe.each([
       const changed = Buffer.from(bytes)
       const place = Math.floor((bytes.length * at) / 60)
       changed[place] = (changed[place] ?? 0) ^ (1 << (at % 8))
-      // A changed salt looks like a wrong key.
+      // A change in the salt has the same effect as a wrong key, so the error may be about the key file.
       expect(await rejects(changed)).toMatch(/^The (backup|key file) /)
     }
   })

@@ -1,5 +1,5 @@
-// Problems of an installation or of the other database. For each of them, the command stops with one sentence and
-// changes nothing.
+// Faults of an installation, or of the database that a command writes to. For each fault, the command stops with a
+// message of one sentence and changes nothing.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'

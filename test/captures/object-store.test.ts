@@ -85,12 +85,12 @@ test('a store that does not work is reported before anything is recorded', async
   await gate.setOption('S3Bucket', 'another')
   await expect(begin()).rejects.toThrow('NoSuchBucket')
   await gate.setOption('S3Bucket', 'gateway')
-  // A redirect is not followed, because the signature would be sent along.
+  // A redirect is not followed, because its target would receive the signature.
   objects.instead.push(new Response(null, { status: 307, headers: { location: 'http://127.0.0.1:9/' } }))
   await expect(begin()).rejects.toThrow('status 307')
 })
 
-test('the secret of the store is in no response and not in the database, and its address cannot be a metadata service', async () => {
+test('the store’s secret is in no response and not in plain text in the database, and the store’s URL cannot be a metadata service', async () => {
   const shown = JSON.stringify(await gate.api('GET', '/api/option/'))
   expect(shown).toContain(storeKey.id)
   expect(shown).not.toContain(storeKey.secret)

@@ -111,7 +111,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await update(other)).toMatchObject({ success: false, message: expect.stringContaining('not available') })
   })
 
-  test('updating all balances covers the enabled channels, and disables an exhausted channel if that is configured', async () => {
+  test('updating all balances covers the enabled channels, and disables an exhausted channel if automatic disabling is on', async () => {
     await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     rig.upstream.script((request) =>
       request.headers.get('authorization') === 'Bearer broken'

@@ -30,7 +30,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     })
   })
 
-  test('parameters are set, defaulted, capped and dropped in the body that is sent, for every dialect', async () => {
+  test('in every dialect, the parameters of a request can be set, given a default, limited or dropped before it is sent', async () => {
     await using rig = await rigOf()
     rig.upstream.always(okChat({ text: 'Hello' }))
     await rig.channel({

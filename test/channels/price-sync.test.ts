@@ -119,7 +119,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     rig.time.ms += 24 * hourMs
     await sync.runIfDue()
     expect((await costs(rig, id)).feed?.held).toMatchObject({ n: { cost: { input: 50 } } })
-    // If the list has a plausible price again, it is used, and the old one is no longer held back.
+    // If the list has a plausible price again, this price is used, and no price is held back.
     rig.upstream.always(list({ m: 10, n: 1.1 }))
     rig.time.ms += 24 * hourMs
     await sync.runIfDue()
@@ -166,7 +166,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(again.models).toMatchObject({ 'gpt-4o': { input: 0.6 }, 'gpt-4o-mini': { input: 2.9 } })
   })
 
-  test('a list that cannot be read changes nothing, says why, and is read again after an hour', async () => {
+  test('if a list cannot be read, prices stay the same, the error is shown, and the list is read again after an hour', async () => {
     await using rig = await rigOf()
     const sync = syncOf(rig)
     const id = await rig.channel({ models: 'm', key: 'sk-secret-of-the-channel' })

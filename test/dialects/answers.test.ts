@@ -87,7 +87,7 @@ function withoutTextSeals(reply: Reply): Reply {
   return { ...reply, choices: reply.choices.map((choice) => ({ ...choice, parts: choice.parts.map(plain) })) }
 }
 
-/** The text, including the transcript of audio if the dialect cannot carry audio. */
+/** The text, including the transcript of audio if the dialect does not support audio. */
 function spoken(part: ReplyPart, to: DialectName): string {
   if (part.type === 'text' || part.type === 'refusal') return part.text
   const isHeard = to === 'openai-chat' || to === 'gemini'

@@ -191,7 +191,7 @@ describe('a stream', () => {
     }),
   ]
 
-  test('is read completely, however its bytes are split', async () => {
+  test('is decoded completely, however its bytes are split', async () => {
     const bytes = Buffer.concat(frames)
     for (const size of [1, 3, 50, bytes.length]) {
       const { reply, ended } = assemble(decodeAll(bedrockConverse, await eventsOf(bytes, 'bedrock-converse', size)))

@@ -64,7 +64,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
   })
 
   for (const recorded of whole) {
-    test(`${recorded.id} is read`, () => {
+    test(`${recorded.id} is decoded to a complete answer`, () => {
       const wire = recorded.responseJson as JsonObject
       const dialect = dialectOf(recorded)
       expect(dialect.failureWithin?.(wire)).toBeUndefined()

@@ -186,14 +186,14 @@ describe('fields that only one dialect has', () => {
     ])
   })
 
-  test('a request that refers to something stored at another service is refused, and is not sent without it', () => {
+  test('a request that refers to a file or response stored at another service is refused', () => {
     const kept = { input: 'And then?', previous_response_id: 'resp_1' }
     expect(() => translated('openai-responses', 'gemini', kept)).toThrow('previous_response_id is stored at a service')
     const file = {
       contents: [{ parts: [{ fileData: { fileUri: 'gs://bucket/a.pdf', mimeType: 'application/pdf' } }] }],
     }
     expect(() => translated('gemini', 'openai-chat', file)).toThrow('a file stored at a service')
-    // The service that stores the file accepts the reference.
+    // The same request is accepted if it is sent to the service that stores the file.
     expect(translated('gemini', 'gemini', file).body).toMatchObject(file as never)
     const sound = {
       messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } }] }],
@@ -207,7 +207,7 @@ describe('thinking', () => {
   const claude = (model: string, effort: string, more: JsonObject = {}) =>
     translated('openai-chat', 'anthropic-messages', { ...ask, ...more, reasoning_effort: effort }, model)
 
-  test('becomes a budget for older Anthropic models if the caller sent an effort, and drops the temperature', () => {
+  test('becomes a budget for older Anthropic models if the caller sent an effort, and the temperature is dropped', () => {
     const { body, dropped } = claude('claude-sonnet-4-5-20250929', 'medium', { max_tokens: 9000 })
     expect(body).toMatchObject({ max_tokens: 9000, thinking: { type: 'enabled', budget_tokens: 8192 } } as never)
     expect([body['temperature'], dropped]).toEqual([undefined, ['temperature']] as never)

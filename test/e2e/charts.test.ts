@@ -234,7 +234,7 @@ describe('filtering the usage page', () => {
     await eventually(() => requests(page)).toBe(String(days))
   })
 
-  test('a name that was not found can be typed; if nothing matches, the filters can be cleared', async () => {
+  test('a name that is not suggested can be typed; if nothing matches, the filters can be cleared', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/usage?channel=the+second')

@@ -85,7 +85,7 @@ describe('facets of the logs', () => {
     await page.getByText('· 12 rows').waitFor()
   })
 
-  test('channels are chosen and shown by name; a value that was not found can be typed', async () => {
+  test('channels are chosen and shown by name; a value that is not in the list can be typed', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log?type=2')

@@ -74,7 +74,7 @@ describe('without a custom home page', () => {
     )
   })
 
-  test('a new account has no steps done and nothing in its log', async () => {
+  test('for a new account, no step is ticked and the log is empty', async () => {
     const fresh = await site.addUser('fresh', { quota: 0 })
     await using visit = await site.visit({ as: fresh })
     await visit.open('/')

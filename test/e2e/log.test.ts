@@ -384,7 +384,7 @@ describe('the details of a call', () => {
     await eventually(requestId).toBe(second)
     await drawer.getByRole('button', { name: 'Previous row' }).click()
     await eventually(requestId).toBe(first)
-    // There is no row before the first.
+    // At the first row, the key for the previous row has no effect.
     await page.keyboard.press('k')
     await eventually(() => drawer.getByRole('button', { name: 'Previous row' }).getAttribute('aria-disabled')).toBe(
       'true',

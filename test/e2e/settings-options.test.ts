@@ -289,7 +289,7 @@ describe('texts and numbers', () => {
     await button(page, 'Discard').click()
   })
 
-  test('an option that is an amount takes dollars, and its quota stays visible', async () => {
+  test('an amount of quota is entered in dollars, and its value in quota units is shown', async () => {
     await put('QuotaForInviter', '250000')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit

@@ -608,7 +608,7 @@ describe('the keyboard', () => {
     await (await find(own)).click()
     await own.page.waitForURL(`**/token?peek=${id}`)
     await own.page.getByRole('dialog', { name: 'lost one' }).waitFor()
-    // An administrator is led to the owner of the token.
+    // For an administrator, the result is a link to the owner of the token.
     await using other = await site.visit({ as: rootAccount })
     const found = await find(other)
     await found.getByText('owned by keyholder').waitFor()
