@@ -78,7 +78,8 @@ test('a group sees the models that it can call, with prices at its own ratio', a
   expect(usual.names).toEqual(common)
   expect(vip.names).toEqual([...common, 'gemini-2.5-pro'].sort())
 
-  // $2.50 and $10 per million tokens, $1.25 from the cache. A dollar is 500,000 units.
+  // The prices are $2.50 per million input tokens, $10 per million output tokens and $1.25 per million cached tokens. A
+  // dollar is 500,000 units.
   const rates = { input: 1_250_000, output: 5_000_000, cached_input: 625_000 }
   expect(usual.prices('gpt-4o')).toEqual([{ unit: 'tokens', rates, tiers: [], call: 0, minimum_seconds: 0 }])
   expect(vip.prices('gpt-4o')[0]?.rates).toEqual({ input: 1_000_000, output: 4_000_000, cached_input: 500_000 })

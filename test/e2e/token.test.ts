@@ -414,7 +414,7 @@ describe('the list of tokens', () => {
     await page.getByRole('menuitem', { name: 'Delete' }).waitFor()
   })
 
-  test('spec 4: with a server that neither counts nor sorts, more pages are loaded on demand, and loaded rows are sorted in the browser, numbers by value', async () => {
+  test('spec 4: if the server returns no total and does not sort, more pages are loaded on demand, and the browser sorts the loaded rows, numbers by value', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     // Behaves like one-api, which returns the same rows without a total, always with the newest first.
@@ -814,7 +814,7 @@ describe('the form of a token', () => {
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ models: 'gpt-4o,another' })
   })
 
-  test('if the user enters the models box before it has loaded, the loaded box is open or focused', async () => {
+  test('if the user clicks or focuses the models box before it has loaded, it is open or focused after loading', async () => {
     await serve('gpt-4o')
     await using visit = await site.visit({ as: await site.addUser('early') })
     const { page } = visit

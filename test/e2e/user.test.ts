@@ -141,7 +141,7 @@ test('the form does not write back a balance that was fetched when the pointer w
   expect(await userBy(id)).toMatchObject({ display_name: 'Spends much', quota: 400 })
 })
 
-test('the drawer lists the tokens of a user page by page, without keys, and disables and enables one', async () => {
+test('the drawer lists the tokens of a user page by page, without keys, and a token can be disabled and enabled there', async () => {
   const person = await site.addUser('holder')
   const added: { id: number; key: string }[] = []
   for (let i = 1; i <= 12; i++) {

@@ -322,7 +322,10 @@ export const faults: readonly Fault[] = [
   },
 ]
 
-/** The primary fails for a minute. A call is made every two seconds, until the primary serves ten calls in a row. */
+/**
+ * The primary channel fails for a minute. A call is made every two seconds, until the primary serves ten calls in a
+ * row.
+ */
 async function playFlap(stage: Stage): Promise<string> {
   stage.upstream.forKey('fallback', well())
   stage.upstream.forKey('primary', well())

@@ -19,7 +19,7 @@ export interface Shot {
   media: boolean
 }
 
-/** A request that has no response after this time counts as hanging. */
+/** A request that has no response after this many milliseconds counts as hanging. */
 const hangMs = 60_000
 /** Matches internals that no response must reveal, such as source paths, stack frames and SQL. */
 const leak =

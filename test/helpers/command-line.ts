@@ -35,7 +35,7 @@ export async function runHere(args: readonly string[], env: Record<string, strin
   const written = () =>
     new Writable({
       write(chunk: Buffer, _encoding, done) {
-        // A real process would have ended by now because of its wrong configuration.
+        // A real process would have ended at its wrong configuration, so later output is ignored.
         if (!isMisconfigured) output += chunk.toString()
         done()
       },

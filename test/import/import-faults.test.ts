@@ -40,7 +40,7 @@ describe('if a source cannot be imported, the error says what to do, and nothing
     ['a table that is missing', () => without('tokens'), 'Start one-api once'],
     ['an unknown program', () => without('users'), 'is not a database of one-api'],
   ]
-  test('each of them', async () => {
+  test('for every kind of unusable source', async () => {
     await using installation = await emptyInstallation()
     for (const [name, source, words] of cases) {
       const { code, output } = await installation.run('import', '--from', source(installation.folder))

@@ -14,7 +14,7 @@ let mariadb: Promise<Mariadb> | undefined
 afterAll(async () => (await mariadb)?.[Symbol.asyncDispose]())
 let loaded = 0
 
-/** Where the sample can be imported from. */
+/** The URL or path from which the sample is imported. */
 async function addressOf({ name, database }: Sample): Promise<string> {
   if (database === 'sqlite') return sampleFile(name, 'one-api.db') ?? ''
   const dump = readFileSync(sampleFile(name, 'dump.sql') ?? '', 'utf8')

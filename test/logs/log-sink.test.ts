@@ -40,7 +40,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('an address names a ClickHouse database or a folder; a wrong address stops the start without showing the password', () => {
+test('the URL of the log copy leads to a ClickHouse database or a folder; with an invalid URL, the gateway does not start, and its message does not contain the password', () => {
   expect(parseLogSink('https://me:a%20b@click.example:8443/logs')).toEqual({
     ...{ kind: 'clickhouse', name: 'https://click.example:8443/logs', url: 'https://click.example:8443' },
     ...{ database: 'logs', user: 'me', password: 'a b' },

@@ -115,7 +115,7 @@ function suite(): void {
     })
   })
 
-  test('retention drops whole months, and deletes rows of a month that is only partly too old; books, caps and usage stay exact', async () => {
+  test('retention drops whole months, and deletes rows of a month that is only partly too old; ledger, limits and usage stay exact', async () => {
     const store = await fresh()
     const accounts = [
       await addAccount(store, { user: 1_000_000 }),

@@ -315,7 +315,7 @@ function suite(): void {
 
   // A failure prints the seed; LEASE_SEED repeats it.
   const seed = Number(process.env['LEASE_SEED'] ?? Date.now() % 1_000_000)
-  test(`calls, gifts, deletions, changes, lost connections and crashes at random keep the books exact (seed ${seed})`, async () => {
+  test(`the ledger is exact after random calls, gifts, deletions, changes, lost connections and crashes (seed ${seed})`, async () => {
     const random = randomFrom(seed)
     const below = (most: number) => Math.floor(random() * most)
     const nodes = [await start(20), await start(20)]

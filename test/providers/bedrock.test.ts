@@ -214,7 +214,7 @@ test('a malformed key gets an error that describes the right format', () => {
     expect(bedrock.keyFault?.(wrong)).toContain('AccessKey|SecretKey|region')
 })
 
-test('common model names are mapped to the ids of the region', async () => {
+test('common model names are mapped to the model ids of the channel’s region', async () => {
   const signing = { body: '', nowMs: 0, tokens: { get: async () => '' }, fetchJson: async () => ({}) }
   const urlOf = async (model: string, region: string) => {
     const upstream = { baseUrl: bedrock.meta.defaultBaseUrl, key: '', other: '', config: { ak: 'A', sk: 'S', region } }

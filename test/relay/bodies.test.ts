@@ -146,7 +146,7 @@ describe('a duplicate model field is refused, even if its name is written with e
     })
   }
 
-  test('duplicates of fields that determine the price of images are refused too', async () => {
+  test('duplicates of fields that determine the price of images are refused', async () => {
     for (const [field, first, second] of [
       ['n', 10, 1],
       ['size', '"1024x1024"', '"256x256"'],
@@ -159,14 +159,14 @@ describe('a duplicate model field is refused, even if its name is written with e
     }
   })
 
-  test('duplicates of fields that determine the price of speech are refused too', async () => {
+  test('duplicates of fields that determine the price of speech are refused', async () => {
     const text = '{"model":"tts-1","voice":"alloy","input":"a long text","input":"x"}'
     const seen = await call('/v1/audio/speech', text)
     expectError(seen, 400, 'invalid_field_value')
     expect(seen.error).toMatchObject({ param: 'input' })
   })
 
-  test('a field name in different letter case, which some parsers accept, is refused too', async () => {
+  test('a field name in different letter case, which some parsers accept, is refused', async () => {
     for (const [to, fields, second] of [
       ['/v1/audio/speech', '"model":"tts-1","voice":"alloy","input":"x"', 'Input'],
       ['/v1/images/generations', '"model":"dall-e-2","prompt":"x","size":"256x256"', 'Size'],

@@ -50,7 +50,7 @@ test.each([
   chances = [0.01, 0.9]
   await calls(1, body)
   expect(keys().at(-1)).toBe('slow')
-  // If the fastest fails, the other one is next.
+  // If the fastest channel fails, the other channel is tried next.
   await rig.gateway.setOption('RetryTimes', '1')
   rig.upstream.forKey('fast', fake.status(404))
   await calls(1, body)

@@ -249,7 +249,7 @@ describe('what is refused', () => {
     expect(rig.upstream.requests).toEqual([])
   })
 
-  test('a stream, and a trigger that is not at the end', async () => {
+  test('a compaction as a stream, and an input whose trigger is not its last item', async () => {
     await rig.channel({ type: 8 })
     const { token } = await rig.caller()
     expect((await see(compact(token, { stream: true }))).error?.param).toBe('stream')

@@ -56,7 +56,7 @@ const lasting = {
 }
 
 /**
- * Records a page's calls and errors from now on, and notes whether a test changes it for good. Errors that match
+ * Records a page's calls and errors from now on, and records whether a test changes it permanently. Errors that match
  * `usual` are not recorded.
  */
 export function watchedPage(page: Page, context: BrowserContext, origin: string, usual: RegExp): OpenPage {

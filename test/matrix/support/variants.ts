@@ -68,7 +68,9 @@ const specials: Readonly<Record<string, readonly [Special, ...Special[]]>> = {
   watsonx: [{ setup: { key: 'project|api-key' } }],
 }
 
-/** The configurations of a provider in the matrix. Most providers have one, which needs only an address. */
+/**
+ * The configurations of a provider in the matrix. Most providers have one configuration, which needs only a base URL.
+ */
 export function variantsOf({ meta }: Provider): Variant[] {
   const usual = { note: '', setup: {}, model: meta.models[0] ?? 'any-model' }
   return (specials[meta.name] ?? [{}]).map((special) => ({ ...usual, ...special }))
