@@ -42,7 +42,7 @@ function builtProgram(): string {
  */
 const replacing: ReadonlySet<string> = new Set(['restore', 'migrate-to'])
 
-/** Makes password hashes cheap in the server, too. */
+/** A module that is loaded into the server process and makes its password hashes cheap. */
 const quickPasswords = join(import.meta.dir, 'quick-passwords.ts')
 
 /**

@@ -141,7 +141,7 @@ test('an id that is too large, and a view in place of a table, are reported, and
   await store.close()
 }, 60_000)
 
-test("base URLs that new-api stores as the name of a coding plan become URLs, and unknown names are reported", async () => {
+test('base URLs that new-api stores as the name of a coding plan become URLs, and unknown names are reported', async () => {
   await using installation = new Installation()
   await installation.create()
   const rows = smallRows()

@@ -99,7 +99,7 @@ describe('a channel that compacts conversations itself', () => {
     for (const _ of [1, 2]) expect((await compact(caller.token)).status).toBe(200)
     expect(rig.upstream.requests.map((each) => each.path)).toEqual([
       path,
-      // The server does not have the Responses API.
+      // The second attempt: the server does not have the Responses API.
       '/v1/responses',
       '/v1/chat/completions',
       '/v1/chat/completions',

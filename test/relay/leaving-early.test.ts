@@ -236,7 +236,8 @@ describe('a prompt whose usage was reported at the start of the stream', () => {
       const written = rows[0]?.completion_tokens ?? 0
       expect(written).toBeGreaterThanOrEqual(Math.max(3, count))
       expect(written).toBeLessThan(100)
-      // $3 per million prompt tokens, a tenth of that for cached tokens, and $15 for completion tokens.
+      // The prices per million tokens are $3 for prompt tokens, a tenth of this for cached tokens, and $15 for
+      // completion tokens.
       expect(units).toBe(Math.ceil(cached * 0.15 + 10 * 1.5 + written * 7.5))
     })
   }

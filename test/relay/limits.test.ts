@@ -223,7 +223,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       const caller = await rig.caller(plenty, { token: { daily_budget: 40 } })
       rig.upstream.always(fake.ok({ text: 'a b c d e', promptTokens: 10 }))
       expect((await call(caller, { ...chat, max_tokens: 20 })).status).toBe(200)
-      // 15 of the 40 are spent. The prompt takes 8 of the remaining 25, which leaves 17 for the answer.
+      // 15 of the 40 units are spent. The prompt costs 8 of the remaining 25 units, so 17 are left for the answer.
       expect((await call(caller)).status).toBe(200)
       expect(rig.upstream.last.fields).toMatchObject({ max_tokens: 17 })
       const { units } = await chargedUnits(rig, caller)

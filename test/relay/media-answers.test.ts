@@ -233,7 +233,7 @@ describe('if an upstream sends more than the quota covers, it is stopped:', () =
   test('audio', async () => {
     const sound = Array.from({ length: 40 }, () => delta({ audio: { data: second.slice(0, 6400) } }))
     const { units } = await stopped(200, { modalities: ['text', 'audio'] }, sound)
-    // 0.1 s is two tokens at eight units each.
+    // 0.1 s of audio is two tokens at eight units each.
     expect(units).toBeGreaterThan(100)
     expect(units).toBeLessThanOrEqual(200)
   })
@@ -279,7 +279,7 @@ describe('an image endpoint', () => {
     await charged(rig, caller, least)
   })
 
-  test('charges reasoning and text of an image model as reasoning and text', async () => {
+  test('charges reasoning and text of an image model at the text price, not at the image price', async () => {
     const caller = await rig.caller()
     answers({
       candidates: [{ content: { role: 'model', parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }] } }],
@@ -293,7 +293,7 @@ describe('an image endpoint', () => {
     })
     const body = { model: 'gemini-3.1-flash-image', prompt: 'a sea' }
     expect((await see(rig.gateway.post('/v1/images/generations', body, caller.token))).status).toBe(200)
-    // Per million tokens: $0.5, $3 and, for images, $60.
+    // The prices per million tokens are $0.5 for the prompt, $3 for reasoning and text, and $60 for images.
     await charged(rig, caller, Math.ceil(10 * 0.25 + 220 * 1.5 + 1120 * 30))
   })
 })

@@ -81,7 +81,7 @@ test('a channel is called even if the gateway cannot resolve its host name, beca
   expect((await call()).status).toBe(200)
 })
 
-test('the name is looked up from time to time, not for every call', async () => {
+test('a host name is looked up at intervals, not for every call', async () => {
   await rig.channel({ base_url: named() })
   for (let index = 0; index < 20; index++) expect((await call()).status).toBe(200)
   expect(lookups).toBe(1)

@@ -90,7 +90,7 @@ describe('with a Google service', () => {
 describe('an account whose balance does not cover a whole context', () => {
   const body = messages({ type: 'file', file: { file_id: 'file-1' } })
 
-  test('can make one call at a time that the hold covers with the whole context', async () => {
+  test('can make one call at a time, whose hold is the whole balance', async () => {
     const caller = await rig.caller({ user: 500_000 })
     await whileHeld(rig, caller, paths.chat, body, async (held) => {
       expect(held).toBe(500_000)

@@ -347,7 +347,7 @@ describe('the circuit breaker of a channel', () => {
       aheadMs += 400
       expectError((await call()).seen, 503, null)
     }
-    // A channel that comes back and fails twice is immediately skipped again.
+    // If the channel recovers and then fails twice, it is immediately skipped again.
     aheadMs += 20_400
     rig.upstream.forKey('bad', fake.ok(), fake.status(503))
     rig.gateway.context.relay.relay.random = () => 0.1

@@ -134,7 +134,7 @@ describe('quota that runs out in the middle of a stream', () => {
     expect(delivered).toBeGreaterThan(100)
     const [row] = (await rig.gateway.logs()).filter((each) => each.token_id === caller.tokenId)
     expect(row).toMatchObject({ prompt_tokens: 3010, outcome: 'interrupted' })
-    // 10 prompt tokens at full price and 3,000 at a tenth of the price.
+    // The prompt costs 310 units: 10 tokens at full price and 3,000 cached tokens at a tenth of the price.
     expect((row?.quota ?? 0) - 310).toBeWithin(delivered, delivered + 3)
   })
 

@@ -126,7 +126,7 @@ describe('a stored response', () => {
 })
 
 describe('another user', () => {
-  test.each([false, true])('reaches nothing by the id (written to the database: %p)', async (isWritten) => {
+  test.each([false, true])('cannot access the response by its id (written to the database: %p)', async (isWritten) => {
     const { id } = await storedAtSecond()
     if (isWritten) await rig.gateway.context.relay.relay.responseOwners.write()
     const thief = await rig.caller()
@@ -185,7 +185,7 @@ describe('a conversation', () => {
   })
 })
 
-test('an invalid id reaches no service', async () => {
+test('a call with an invalid id is sent to no service', async () => {
   const { caller } = await storedAtSecond()
   for (const id of ['..%2f..%2fmodels', 'a%20b', 'x'.repeat(300), '%00', 'resp_1%3fx=1']) {
     const seen = await call('GET', `/v1/responses/${id}`, caller)

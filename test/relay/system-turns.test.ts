@@ -138,7 +138,7 @@ test('several system messages at the beginning are merged if they come from anot
   expect(await messagesOf('/v1/messages', { system: 'Be brief.', messages, max_tokens: 9 }, { type: 50 })).toEqual(one)
 })
 
-test('Codex items in the middle become user messages for a strict service, and system messages for OpenAI', async () => {
+test('system messages of Codex in the middle become user messages for a service that accepts none there, and stay system messages for OpenAI', async () => {
   const input = [
     { type: 'message', role: 'user', content: 'Hi' },
     { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Speak French.' }] },

@@ -46,7 +46,7 @@ async function send(type: number, model: string, path: string, body: JsonObject 
   return { status: response.status, dropped: response.headers.get('x-tollgate-dropped'), fields, text }
 }
 
-describe('a caller of Messages at Anthropic', () => {
+describe('a caller of the Messages API at Anthropic', () => {
   const model = 'claude-sonnet-4-5'
   const ask = (content: JsonObject[], rest: JsonObject = {}, at: number = 14, asked = model) =>
     send(at, asked, '/v1/messages', {

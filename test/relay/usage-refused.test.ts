@@ -40,7 +40,7 @@ describe('a stream is requested again without usage, and the gateway counts the 
         const seen = await see(rig.gateway.post(path, body, caller.token))
         expect([seen.status, seen.error]).toEqual([200, undefined])
         expect(seen.text).toContain('word4')
-        // The second call uses what the gateway learned from the first.
+        // The gateway remembers the refusal, so the second call needs only one attempt.
         expect(rig.upstream.requests.length).toBe(asked)
       }
       const { rows } = await chargedUnits(rig, caller)

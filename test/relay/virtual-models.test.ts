@@ -96,7 +96,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(row).toMatchObject({ model_name: 'm', asked_model: 'best', channel_id: first, attempts: '' })
     })
 
-    test('an alias is one step, in every dialect', async () => {
+    test('an alias, which is a virtual model with one step, works in every dialect', async () => {
       await steps()
       await virtual({ name: 'm-alias', steps: [{ model: 'm2' }] })
       for (const each of callers) {

@@ -187,7 +187,7 @@ forEachDatabaseUrl((name, freshUrl) => {
         if (got.includes('railway tracks')) leave.abort()
       }
     } catch {
-      // The caller has left.
+      // The caller has disconnected, so reading the response fails.
     }
     await settled(caller)
     const [row] = await charged(rig, caller, await used(caller))

@@ -56,7 +56,7 @@ describe.each(textNames)('the text %s', (name) => {
   })
 
   describe.each(callers)('for callers of %s', (caller) => {
-    test.each(callers)('from services that speak %s', async (service) => {
+    test.each(callers)('from services that use %s', async (service) => {
       await rig.services(service, service)
       for (const [index, cut] of cutsOf(text, 6).entries()) {
         const how = (['end', 'error', 'reset', 'nonsense'] as const)[index % 4] ?? 'end'

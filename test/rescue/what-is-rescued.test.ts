@@ -107,7 +107,7 @@ describe('the service that continues', () => {
     await rig.channel({ type, key: 'second', priority: 1, ...fields })
   }
 
-  test('is asked to continue, after the answer so far', async () => {
+  test('gets the answer so far, and then a message that asks it to continue', async () => {
     rig.next(breaksOff(), goesOn(text))
     await rig.whole('openai-chat', { max_tokens: 500 })
     const { messages, max_tokens: limit } = lastRequest()

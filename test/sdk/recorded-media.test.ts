@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Makes the same call to the upstream and through the gateway, and checks that both end in the same way. */
+/** Makes the same call to the upstream and through the gateway, and checks that both return or throw the same. */
 async function expectSame(recording: RecordingCase, call: (client: OpenAI) => Promise<unknown>): Promise<void> {
   rig.answer(recorded(recording))
   const client = await rig.through(setupOf(recording))

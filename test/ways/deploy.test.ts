@@ -15,7 +15,7 @@ const minutes = 60_000
 
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-/** A test that needs a program of this machine. Its name says how to get the program if it is missing. */
+/** A test that needs a program on this machine. If the program is missing, the title says how to install it. */
 function testWith(program: string, source: string, name: string, body: () => void | Promise<void>): void {
   const isMissing = !Bun.which(program)
   test.skipIf(isMissing)(`${name}${isMissing ? ` (skipped: no ${program}; ${source})` : ''}`, body, 5 * minutes)

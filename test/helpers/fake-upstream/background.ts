@@ -67,7 +67,7 @@ export class BackgroundService {
     for (const more of job.waiting) more()
   }
 
-  /** Forgets a response. */
+  /** Removes a response, so that the service no longer knows its id. */
   forget(id: string): void {
     this.jobs.delete(id)
   }
