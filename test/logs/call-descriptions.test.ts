@@ -62,7 +62,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     })
   })
 
-  test('the rows of a stream and of a call for images have their own parameters', async () => {
+  test('the row of a streamed call with images in its prompt has its parameters and the number of images', async () => {
     const url = 'data:image/png;base64,iVBORw0KGgo='
     const content = [
       { type: 'text', text: 'What is this?' },

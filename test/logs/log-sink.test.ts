@@ -304,7 +304,7 @@ forEachDatabase((name, openFresh) => {
     expect(await second.state()).toMatchObject({ lostRows: 1, lostAt: expect.any(Number), waiting: 0, error: '' })
   })
 
-  test('a destination that is chosen in the settings is used immediately, and the previous one is released', async () => {
+  test('a destination that is chosen in the settings is used immediately, and the node releases the previous destination for other nodes', async () => {
     const target = join(folder, `chosen-${name}`)
     const copy = copyTo(undefined)
     await addRows(2)

@@ -82,7 +82,7 @@ for (const name of names) {
         const clients = await rig.through(setup ?? format.setup(recording))
         expect(await outcomeBy(clients, name, body, stream)).toEqual(direct)
         expect(rig.upstream.last.fields).toEqual(sent.fields)
-        // The channel uses version v1 of Google's API, and the direct client v1beta.
+        // The channel sets its own version of Google's API: v1beta even if the client uses v1.
         expect(rig.upstream.last.target.replace('/v1beta/', '/v1/')).toBe(sent.target)
       })
     }

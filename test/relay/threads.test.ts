@@ -188,7 +188,7 @@ describe('a thread at Anthropic', () => {
     }
 
     for (const others of [0, 1])
-      test(`is reported as not found if the operator has removed that key, so that the client starts a new thread (${others} other channels)`, async () => {
+      test(`is reported as not found if the operator has removed that key, and a new thread can be created (${others} other channels)`, async () => {
         const channel = await claude(many)
         for (let at = 0; at < others; at++) await claude({ key: 'key-z', priority: -1 })
         rig.upstream.always(sunny)
