@@ -89,7 +89,7 @@ test.each<[string, string, object]>([
   ['a long answer', '/v1/chat/completions', {}],
   ['a stream made from a complete upstream response', '/v1/messages', { max_tokens: 100, stream: true }],
 ])(
-  '%s to a slow reader is not cut off',
+  '%s is delivered completely to a caller that pauses reading for longer than the idle time',
   async (_, path, fields) => {
     await using upstream = await fake.startFakeUpstream()
     await using installation = new Installation(undefined, { IDLE_TIMEOUT: '1' })

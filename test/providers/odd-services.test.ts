@@ -233,7 +233,7 @@ describe('token probabilities', () => {
   ]
 
   test.each(services)(
-    'of %s reach callers of those other dialects that can express them',
+    'from %s are sent to callers of each other dialect that has a field for them',
     async (_name, type, model, answer) => {
       await wired.channel(type, model)
       wired.service.answer = answer

@@ -30,7 +30,7 @@ async function calls(count: number, body: object = chat, token?: string) {
 test.each([
   ['streams', chatStream, () => fake.okStream()],
   ['complete responses', chat, () => fake.okChat()],
-])('with latency, %s go to the fastest channel, except when another one is explored', async (_, body, then) => {
+])('in the order of latency, %s come from the fastest channel, rarely from a random one', async (_, body, then) => {
   await rig.gateway.setOption('ChannelOrder', 'latency')
   const relay = rig.gateway.context.relay.relay
   rig.upstream.forKey('fast', slowly(50, then()))

@@ -66,7 +66,7 @@ describe('quota that runs out in the middle of a stream', () => {
     ['chat', '/v1/chat/completions', chatStream],
     ['messages', '/v1/messages', { ...chatStream, max_tokens: 5000 }],
   ])(
-    'an answer that arrives all at once is not delivered at all if it is too expensive (%s)',
+    'an event that exceeds the quota is not delivered, even if the whole answer arrives at once (%s)',
     async (_, path, body) => {
       const caller = await rig.caller({ user: 1000, token: 20 })
       rig.upstream.next(

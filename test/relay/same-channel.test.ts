@@ -241,9 +241,9 @@ const mute = () =>
 
 describe('FirstTokenTimeout', () => {
   test.each([
-    ['sends keep-alives and events without content', mute],
+    ['sends only keep-alives and events without content', mute],
     ['sends no headers', fake.neverAnswers],
-  ])('if a model does not think, its stream that only %s goes to the next channel', async (_, fault) => {
+  ])('moves the stream of a model without thinking to the next channel if a service %s', async (_, fault) => {
     await channel({ key: 'mute', models: 'gpt-4o', priority: 1 })
     await channel({ key: 'good', models: 'gpt-4o' })
     rig.upstream.forKey('mute', fault())

@@ -126,7 +126,7 @@ describe('the service that continues', () => {
     { type: 25, mark: 'partial', repeats: 0 },
     { type: 49, mark: 'partial', repeats: 0 },
     { type: 36, mark: 'prefix', repeats: 0 },
-  ])('continues its turn if it can: channel type $type', async ({ type, mark, repeats }) => {
+  ])('continues its own last message if it supports this: channel type $type', async ({ type, mark, repeats }) => {
     await use(type)
     rig.next(breaksOff(), goesOn(text, { repeats }))
     expect(answerIn('openai-chat', await rig.whole('openai-chat')).text).toBe(text)
@@ -137,7 +137,7 @@ describe('the service that continues', () => {
   test.each([
     { model: 'claude-3-5-sonnet', isBegun: true },
     { model: 'claude-opus-4-6', isBegun: false },
-  ])('continues its turn if it is a Claude that can: $model', async ({ model, isBegun }) => {
+  ])('continues its own last message only if the model supports this: $model', async ({ model, isBegun }) => {
     await rig.gateway.setOption('ModelRatio', `{"m":1,"${model}":1}`)
     await use(14, { model_mapping: `{"m":"${model}"}` })
     // Trailing white space is not sent to Claude, so Claude generates it again.
