@@ -31,7 +31,7 @@ const sharedModules =
 
 /**
  * Parts that most pages need. One file compresses better than many small ones, and a browser requests only a few files
- * at once. A group excludes its dependencies if they would bring in the dependencies of other parts.
+ * at once. A group does not include its dependencies if these also belong to other groups.
  */
 const chunkGroups = [
   { name: 'core', test: (id: string) => corePackages.test(id) || coreModules.test(id), priority: 4 },
@@ -52,7 +52,7 @@ const chunkGroups = [
 
 export default defineConfig({
   root,
-  // URLs of files are relative to the file that names them, so that the console works under any path.
+  // The URLs in a file are relative to this file, so that the console works under any path.
   base: './',
   plugins: [
     smallerModules(resolve(root, 'lib')),
@@ -67,8 +67,8 @@ export default defineConfig({
     shortCatalogueTable(),
     precompressed(),
   ],
-  // React has had this hook for a long time; the package contains another one for versions of React that do not have
-  // it.
+  // React contains the hook `useSyncExternalStore`. The package with this name contains a copy for old versions of
+  // React, which is not needed.
   resolve: {
     alias: [{ find: /^use-sync-external-store\/shim$/, replacement: 'react' }],
   },
@@ -80,16 +80,16 @@ export default defineConfig({
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     manifest: 'manifest.json',
     assetsInlineLimit: 0,
-    // Preload lists would cost more script than they save. The page names the entry's own parts, and the page's first
-    // script names the parts of the pages.
+    // Preload lists in the chunks would be larger than their benefit. Instead, index.html lists the chunks of the
+    // entry, and the boot script lists the chunks of each page.
     modulePreload: false,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 400,
     rolldownOptions: {
       output: {
         codeSplitting: { groups: chunkGroups },
-        // The first script contains the names of all chunks, and hashes do not compress, so they are short: seven
-        // characters are 42 bits.
+        // The boot script contains the names of all chunks, and hashes cannot be compressed. So the hashes are short:
+        // seven characters, which are 42 bits.
         entryFileNames: 'assets/[name]-[hash:7].js',
         chunkFileNames: chunkNames(resolve(root, 'messages')),
       },

@@ -1,5 +1,5 @@
-// A SQLite database that another program has locked, or that cannot be written: everything that can continue does so,
-// and the status is reported correctly.
+// A SQLite database that another program has locked, or that cannot be written: open streams continue, and the health
+// endpoints report the right status.
 import { expect, test } from 'bun:test'
 import * as fake from './helpers/fake-upstream.ts'
 import { Installation } from './helpers/gateway-process.ts'
@@ -10,7 +10,7 @@ import { until } from './relay/setup.ts'
 const eventOf = (content: string) =>
   `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content } }] })}\n\n`
 
-test('while another program holds the write lock, streams continue, and calls wait', async () => {
+test('while another program holds the write lock, open streams continue, and new calls wait until the lock is released', async () => {
   await using upstream = await fake.startFakeUpstream()
   await using installation = new Installation()
   const gateway = await installation.start()

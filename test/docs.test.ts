@@ -1,4 +1,4 @@
-// Compares the lists in the documentation with the code, because an outdated page misleads more than a missing one.
+// Compares the lists in the documentation with the code, so that pages cannot become outdated.
 import { describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -64,11 +64,11 @@ describe('the pages', () => {
     expect(differences(known, all(read('.env.example'), /^#?([A-Z_]+)=/gm))).toEqual([])
   })
 
-  test('CONTRIBUTING.md stays short', () => {
+  test('CONTRIBUTING.md has fewer than 150 lines', () => {
     expect(read('CONTRIBUTING.md').split('\n').length).toBeLessThan(150)
   })
 
-  test('decisions describe what was decided, why, and what follows', () => {
+  test('decisions have the parts Decision, Why and Consequences', () => {
     const folder = 'docs/decisions'
     for (const name of readdirSync(join(root, folder)).filter((each) => each !== 'README.md')) {
       const page = read(join(folder, name))
@@ -84,7 +84,7 @@ describe('the pages', () => {
   })
 })
 
-describe('the rooms in ARCHITECTURE.md', () => {
+describe('the module diagrams in ARCHITECTURE.md', () => {
   const page = read('docs/ARCHITECTURE.md')
 
   test('match the current imports (node tools/draw-rooms.mjs)', () => {

@@ -1,5 +1,5 @@
-// Other nodes close the calls of a process that has no heartbeat, so a live process must have one, whatever state its
-// database is in.
+// If a process has no heartbeat, other nodes close its calls. So a live process must keep its heartbeat in every state
+// of its database.
 import { expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { sql } from 'kysely'
@@ -56,7 +56,7 @@ postgresTest('postgres: the heartbeat goes on while a start takes long', async (
   await migrate(other)
   const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>()
   const { promise: isOver, resolve: goOn } = Promise.withResolvers<void>()
-  // Simulates a slow count of many rows, which the gateway waits for when it starts.
+  // Locks the table of logs, so that the gateway waits at its start as if counting many rows took long.
   const locking = other.write(async (trx) => {
     await sql`lock table logs in access exclusive mode`.execute(trx)
     locked()
@@ -88,7 +88,7 @@ postgresTest('postgres: a connection that hangs is given up, and the next heartb
   await other.close()
 })
 
-test('a process whose heartbeat hangs is not ready, although no heartbeat has failed', async () => {
+test('a process whose heartbeat hangs without an error reports that it is not ready', async () => {
   const time = { ms: Date.now() }
   await using gateway = await startTestGateway({ clock: { nowMs: () => time.ms } })
   const ready = () => fetch(`${gateway.url}/readyz`).then((response) => response.status)

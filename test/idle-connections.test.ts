@@ -1,5 +1,5 @@
-// Connections without requests are closed after a while. A call can stay silent for as long as its own time limits
-// allow.
+// Connections without requests are closed after a while. A connection with a call in progress is not closed for
+// silence: only the time limits of the call apply.
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import * as fake from './helpers/fake-upstream.ts'
@@ -35,7 +35,7 @@ const health = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 const eventOf = (content: string, finish: string | null = null) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`
 
-test('idle connections are closed, but silent calls are not', async () => {
+test('connections without a call are closed after the idle time, and connections with a silent call stay open', async () => {
   await using upstream = await fake.startFakeUpstream()
   await using installation = new Installation(undefined, { IDLE_TIMEOUT: '1' })
   const gateway = await installation.start()
@@ -89,7 +89,7 @@ test.each<[string, string, object]>([
   ['a long answer', '/v1/chat/completions', {}],
   ['a stream made from a complete upstream response', '/v1/messages', { max_tokens: 100, stream: true }],
 ])(
-  '%s to a slow reader is not cut off',
+  '%s is delivered completely to a caller that pauses reading for longer than the idle time',
   async (_, path, fields) => {
     await using upstream = await fake.startFakeUpstream()
     await using installation = new Installation(undefined, { IDLE_TIMEOUT: '1' })
@@ -122,7 +122,7 @@ test.each<[string, string, object]>([
     })
     await hasBegun
     socket.pause()
-    // A connection without a call, which shows that the idle time has passed.
+    // Opens a connection without a call and waits until it is closed. The idle time has then passed.
     const idle = dial(gateway.url)
     idle.send(health)
     await idle.closed
@@ -134,13 +134,14 @@ test.each<[string, string, object]>([
   120_000,
 )
 
-test('a live log without new rows is not cut off', async () => {
+test('the connection of a live log without new rows stays open', async () => {
   await using installation = new Installation(undefined, { IDLE_TIMEOUT: '1' })
   const gateway = await installation.start()
   const live = dial(gateway.url)
   live.send('GET /api/log/stream HTTP/1.1\r\nhost: x\r\nauthorization: gatewayprocessaccesstoken\r\n\r\n')
   await live.until('text/event-stream')
-  // Two connections without a call, one after the other, which show that the idle time has passed.
+  // Opens two connections without a call, one after the other, and waits until each is closed. The idle time has then
+  // passed.
   for (let count = 0; count < 2; count++) {
     const idle = dial(gateway.url)
     idle.send(health)

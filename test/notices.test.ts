@@ -52,7 +52,7 @@ else
       const { status } = await gateway.post('/v1/chat/completions', { model, messages })
       return status === 200
     }
-    /** Changes the database directly, as nobody should, so that no node is notified. */
+    /** Changes the database without the management API, so that no node is notified. */
     const changeDirectly = async (models: string) => {
       await admin.query('update channels set models = $1 where id = $2', [models, channelId])
       await admin.query('delete from abilities where channel_id = $1', [channelId])
@@ -105,7 +105,7 @@ else
       expect(await farListeners()).toHaveLength(1)
     }, 120_000)
 
-    test('an unannounced change is noticed by every node after a short time', async () => {
+    test('every node notices a change without a notification after a short time', async () => {
       await changeDirectly('m,m4')
       await admin.query(`update options set value = 'told by nobody' where key = 'SystemName'`)
       for (const gateway of [near, far]) {
@@ -115,7 +115,7 @@ else
       }
     }, 120_000)
 
-    test('an invalid notification does no harm', async () => {
+    test('an invalid notification is ignored', async () => {
       await admin.query("select pg_notify('tollgate', 'no JSON')")
       await admin.query("select pg_notify('tollgate', 'null')")
       await near.setOption('SystemName', 'still there')

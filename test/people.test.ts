@@ -1,4 +1,4 @@
-// Accounts and emails in the whole program: the jobs and hooks that are connected only in a real start.
+// Accounts and emails in a complete gateway. Some jobs and hooks are connected only when a whole gateway starts.
 import { expect, test } from 'bun:test'
 import { forEachDatabaseUrl } from './helpers/databases.ts'
 import { startMailServer } from './helpers/mail-server.ts'

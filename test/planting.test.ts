@@ -1,5 +1,5 @@
-// If nobody breaks a rule, nobody notices when the rule stops working. These tests break every rule on purpose, in a
-// copy of the repository.
+// Checks that the rules for imports, types, format, lint, dead code and conventions work. For each rule, a test adds
+// code that breaks it to a copy of the repository, and expects an error.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
 import cruiserConfig from '../.dependency-cruiser.mjs'
@@ -75,7 +75,7 @@ describe('imports', () => {
 })
 
 describe('types', () => {
-  test('each project rejects what its platform does not have, and nothing else', async () => {
+  test('each TypeScript project rejects code that its platform does not support, and accepts all other code', async () => {
     const planted = Object.fromEntries(typeFaults.map(([, file, text]) => [file, text]))
     const tree = plant({ ...typeClean, ...planted })
     const projects = [...new Set(typeFaults.map(([project]) => project))]
@@ -107,7 +107,7 @@ describe('format and lint', () => {
     readonly location: { readonly path: string | { readonly file: string } }
   }
 
-  test('each planted fault is reported, and the exceptions pass', async () => {
+  test('code that breaks a rule is reported, and code for which there is an exception passes', async () => {
     const planted = Object.fromEntries(faults.map(([file, text]) => [file, text]))
     const tree = plant({ ...exceptions, ...planted })
     const args = [tool('@biomejs/biome/bin/biome'), 'check', '--reporter=json', '--max-diagnostics=none', '.']

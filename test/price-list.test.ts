@@ -78,7 +78,8 @@ test('a group sees the models that it can call, with prices at its own ratio', a
   expect(usual.names).toEqual(common)
   expect(vip.names).toEqual([...common, 'gemini-2.5-pro'].sort())
 
-  // $2.50 and $10 per million tokens, $1.25 from the cache. A dollar is 500,000 units.
+  // The prices are $2.50 per million input tokens, $10 per million output tokens and $1.25 per million cached tokens. A
+  // dollar is 500,000 units.
   const rates = { input: 1_250_000, output: 5_000_000, cached_input: 625_000 }
   expect(usual.prices('gpt-4o')).toEqual([{ unit: 'tokens', rates, tiers: [], call: 0, minimum_seconds: 0 }])
   expect(vip.prices('gpt-4o')[0]?.rates).toEqual({ input: 1_000_000, output: 4_000_000, cached_input: 500_000 })
@@ -95,9 +96,9 @@ test('prices that are not per token name their unit', async () => {
   }
   expect(priced('by-call')).toEqual({ unit: 'tokens', input: 0, output: 0, call: 10_000 })
   expect(priced('tts-1')).toEqual({ unit: 'characters', input: 7_500_000, output: 0, call: 0 })
-  // $0.006 per minute.
+  // The model costs $0.006 per minute.
   expect(priced('whisper-1')).toEqual({ unit: 'hour', input: 180_000, output: 0, call: 0 })
-  // $0.016 for the smallest image.
+  // The smallest image costs $0.016.
   expect(priced('dall-e-2')).toEqual({ unit: 'image', input: 8_000, output: 0, call: 0 })
 })
 
@@ -203,7 +204,7 @@ test('images, speech and audio cost what the price list says', async () => {
   expect(await heard('whisper-call')).toBe(2500)
 })
 
-test('models without output tokens have no output price, and channels without a price and renamed models are marked', async () => {
+test('models without output tokens have no output price; channels without a price are marked, and so are renamed models', async () => {
   const { prices, models } = await listFor('kinds')
   expect(prices('text-embedding-mine')[0]?.rates).toEqual({ input: 1_000_000, output: 0 })
   const row = (model: string) => models.find((each) => each.model === model)

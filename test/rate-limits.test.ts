@@ -54,7 +54,7 @@ describe('requests are limited per address, and each class has its own limit', (
       expect(waitOf(refused)).toBeGreaterThan(0)
       expect(waitOf(refused)).toBeLessThanOrEqual(2 * windowSeconds)
       expect((await ask(sibling, '203.0.113.7', init)).status).toBe(429)
-      // Other addresses and the API for programs are not affected.
+      // Other addresses and the relay API are not affected.
       expect((await ask(path, '203.0.113.8', init)).status).not.toBe(429)
       expect((await ask('/v1/models', '203.0.113.7')).status).toBe(200)
       expect((await ask('/healthz', '203.0.113.7')).status).toBe(200)

@@ -132,7 +132,7 @@ describe('the README', () => {
     120_000,
   )
 
-  test('promises an audit that finds no faults in the ledger', async () => {
+  test('says that the audit finds no faults in the ledger, and this is true', async () => {
     const { code, out } = await run(process.execPath, [serverProgram(), 'audit'], environment)
     expect(out).toContain('0 faults')
     expect(code).toBe(0)

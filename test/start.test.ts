@@ -49,7 +49,7 @@ test('a second server on the same SQLite folder is refused with a message, and c
   expect(await last.stop()).toBe(0)
 }, 120_000)
 
-test('a gateway that is started normally counts tokens itself if the upstream does not report them', async () => {
+test('a gateway in its own process counts tokens if the upstream does not report them', async () => {
   await using upstream = await startFakeUpstream()
   upstream.always(ok({ text: 'a a a a', usage: null }))
   await using installation = new Installation()
@@ -66,7 +66,7 @@ test('a gateway that is started normally counts tokens itself if the upstream do
 }, 120_000)
 
 forEachEmptyDatabaseUrl((name, freshUrl) => {
-  test('a lost secret key is reported, and no new one is created', async () => {
+  test('if the secret key is missing but the database exists, the start fails with a message, and no new key is created', async () => {
     await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined, { SECRET_KEY: '' })
     const file = join(installation.folder, 'secret.key')
     const gateway = await installation.start()
@@ -110,7 +110,7 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
     await until(async () => !(await isServed()), 100_000)
   }, 120_000)
 
-  test('a port in use is reported once, before anything is created', async () => {
+  test('if the port is in use, the start fails with one message, and no files are created', async () => {
     await using other = await occupyPort()
     const url = name === 'postgres' ? await freshUrl() : undefined
     await using installation = new Installation(url, {
@@ -159,7 +159,7 @@ test('a SQLite database is checked while the gateway starts, and the result is r
   other.run('BEGIN EXCLUSIVE')
   const locked = await installation.runProcess('quick-check')
   other.close()
-  // The code is not 3, because a busy database is not damaged.
+  // The exit code 3 is for damaged databases only. A locked database is not damaged.
   expect(locked).toMatchObject({ code: 1, output: expect.stringContaining('database is locked') })
   const size = statSync(installation.databaseUrl).size
   writeSync(openSync(installation.databaseUrl, 'r+'), Buffer.alloc(size - 8192, 0xff), 0, size - 8192, 8192)
@@ -172,7 +172,7 @@ test.skipIf(process.platform !== 'linux')(
     await using installation = new Installation()
     const { BUN_CONFIG_MAX_HTTP_REQUESTS: _requests, ...env } = process.env
     const own = { PORT: '0', DATA_DIR: installation.folder, INITIAL_ROOT_PASSWORD: 'root password' }
-    // The server starts without a channel to its parent, as from a shell or a container.
+    // The server is started without an IPC channel to its parent process, as a shell or a container starts it.
     const child = spawn(process.execPath, [serverProgram()], {
       env: { ...env, ...own },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -183,7 +183,8 @@ test.skipIf(process.platform !== 'linux')(
       const about = (file: string) => readFileSync(`/proc/${child.pid}/${file}`, 'utf8')
       expect(about('environ')).toContain('BUN_CONFIG_MAX_HTTP_REQUESTS=65535')
       const residentKilobytes = () => Number(/^VmRSS:\s+(\d+)/m.exec(about('status'))?.[1])
-      // The memory for the hash of the first password is returned soon after.
+      // Hashing the first password needs much memory. The process must return it to the operating system soon
+      // afterwards.
       await until(() => residentKilobytes() < 100 * 1024)
     } finally {
       child.kill('SIGTERM')
@@ -192,7 +193,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 )
 
-test('a missing folder is created, even if the secret key comes from elsewhere', async () => {
+test('a missing data folder is created, even if the secret key is not stored in it', async () => {
   await using outer = new Installation()
   await using installation = new Installation(undefined, { DATA_DIR: join(outer.folder, 'new', 'data') })
   const gateway = await installation.start()

@@ -1,5 +1,5 @@
-// How a service that consists of several processes (launcher, supervisor, server, workers) ends, and what does not end
-// it.
+// A running service has several processes: launcher, supervisor, server and workers. These tests check how they end
+// together, and which events must not end the service.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -70,8 +70,8 @@ class Group implements AsyncDisposable {
     this.port = port
     const [program = '', ...args] = command
     this.#leader = spawn(program, args, {
-      // The name of an npm script makes the launcher end when the tests end, for whatever reason. The 'ipc' channel
-      // does the same for the server.
+      // With the name of an npm script in its environment, the launcher ends when the test process ends, for whatever
+      // reason. The server ends when its 'ipc' channel closes.
       env: {
         ...process.env,
         ...unset,
@@ -188,11 +188,12 @@ forEachDatabaseUrl((name, freshUrl) => {
       await using installed = await install(upstream)
       await using group = await startGroup(launched, installed.env)
       const stream = await openStream(group, installed.key)
-      // With the launcher's settings, a single server needs no supervisor.
+      // The launcher sets the variables that a server needs at its start. So with one worker, there is a single server
+      // and no supervisor.
       const servers = workers === 1 ? ['first'] : workerRoles
       group.signalAll('SIGTERM')
       await until(() => group.haveHeard(servers, 'SIGTERM', 1))
-      // The tool "timeout" does this: it signals the process that it started in addition to that process's group.
+      // The tool "timeout" sends its signal to the process that it started, and also to the group of this process.
       group.signalLeader('SIGTERM')
       await until(() => group.haveHeard(servers, 'SIGTERM', 2))
       goOn()
@@ -215,7 +216,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await group.ended).toBe(0)
     }, 120_000)
 
-    test('until Ctrl-C is pressed again two seconds later', async () => {
+    test('unless Ctrl-C is pressed again two seconds later', async () => {
       await using upstream = await startFakeUpstream()
       halfStream(upstream)
       await using installed = await install(upstream)

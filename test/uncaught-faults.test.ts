@@ -39,7 +39,7 @@ async function withPreload(code: string, work: (preload: string) => Promise<void
 const eventOf = (delta: object, finish: string | null) =>
   `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
 
-test('an uncaught error ends no stream, is logged and counted, and everything continues', async () => {
+test('an uncaught error is logged and counted, and the gateway and its open streams continue', async () => {
   await withPreload(faulty, async (preload) => {
     await using upstream = await fake.startFakeUpstream()
     await using installation = new Installation(undefined, { BUN_OPTIONS: `--preload ${preload}` })

@@ -1,5 +1,5 @@
-// The check of docs/words.md: it finds the listed habits in text that is written for people, and their number must not
-// increase.
+// Tests tools/words.ts, which counts the habits of docs/words.md in comments, test titles and pages. Their number must
+// not increase.
 import { expect, test } from 'bun:test'
 import { grown, habitsIn } from '../tools/words.ts'
 

@@ -1,5 +1,5 @@
-// Knowing the id of another user's object gives no access to it, and a call writes only the fields that it accepts.
-// Numbers in titles, such as 8.5-10, are items of table.md.
+// Knowing the id of another user's object gives no access to it, and an API call writes only the fields that it is
+// meant to write. Numbers in titles, such as 8.5-10, are items of table.md.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Attacker, belongings, type Scene, scene } from './setup.ts'
@@ -36,7 +36,7 @@ forEachDatabase((_, openFresh) => {
     options: await set.rows('options'),
   })
 
-  test('ids of other users: in the calls for one’s own tokens, another user’s token is not found, not even by root', async () => {
+  test('ids of other users: the endpoints for one’s own tokens never find another user’s token, not even for root', async () => {
     const { id } = owned.token
     const before = await everything()
     for (const who of [user, admin, root]) {
@@ -171,7 +171,7 @@ forEachDatabase((_, openFresh) => {
         const { json } = await call(method, path, admin, body)
         expect([path, json.code, json.data]).toEqual([path, 'role_too_high_manage', undefined])
       }
-      // Nor through the id of a user whom the admin may manage.
+      // The token and the session are not found under the path of a user whom the admin may manage, either.
       expect((await call('PUT', `/api/user/${victim.id}/tokens/${id}`, admin, { status: 2 })).json.message).toBe(
         'Token not found.',
       )
@@ -183,7 +183,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('ids of other users: what an admin sees of a session does not log anybody in', async () => {
+  test('ids of other users: the session details that an admin sees cannot be used to log in', async () => {
     const cookie = await set.session(victim)
     const [row] = await set.rows('sessions')
     const [seen] = (await call('GET', `/api/user/${victim.id}/sessions`, admin)).json.data

@@ -27,7 +27,7 @@ const climbing = [
   `/${'x'.repeat(1100)}`,
 ]
 
-test('a backup folder with a path that climbs out of the data folder, or that no folder can have, is refused', () => {
+test('a backup folder is refused if its path leads out of the data folder or is invalid', () => {
   for (const folder of climbing) expect(() => operatorFolder('/data', 'BackupFolder', folder)).toThrow()
   expect(operatorFolder('/data', 'BackupFolder', 'backups/daily')).toBe('/data/backups/daily')
   expect(operatorFolder('/data', 'BackupFolder', '/mnt/disk')).toBe('/mnt/disk')
@@ -80,7 +80,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect((await call('GET', '/api/backup/', root)).success).toBe(true)
   })
 
-  test('a folder with such a path is refused, even if it is already in the database', async () => {
+  test('a backup folder whose path leads out of the data folder is refused, even if the path is already in the database', async () => {
     for (const folder of climbing) expect((await put('BackupFolder', folder)).success).toBe(false)
     await put('BackupPassphrase', 'a passphrase of root')
     await put('BackupStore', 'files')
@@ -93,7 +93,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect((await listBackups(store.read, 1))[0]?.error).toBe('BackupFolder is not a folder that may be used')
   })
 
-  test('only files with the name of a backup are deleted, whatever the database says', async () => {
+  test('only files that are named like backups are deleted, even if the database lists other files', async () => {
     await put('BackupPassphrase', 'a passphrase of root')
     await put('BackupStore', 'files')
     await put('BackupKeep', '1')

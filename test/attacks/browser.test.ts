@@ -59,7 +59,7 @@ const pageLoads: Record<string, string>[] = [
   // Prefetches and download links.
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'empty' },
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'empty' },
-  // Without TLS, browsers send only the types that they accept.
+  // Without TLS, browsers send no Sec-Fetch headers, so these requests are recognised by their Accept header.
   { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' },
   { accept: 'image/avif,image/webp,image/apng,image/*,*/*;q=0.8', referer: 'http://localhost/' },
   { accept: 'text/css,*/*;q=0.1' },
@@ -140,7 +140,8 @@ forEachDatabase((_, openFresh) => {
       expect([JSON.stringify(headers), answer.json.success]).toEqual([JSON.stringify(headers), true])
       expect((await set.api.call('GET', '/api/oauth/state', { headers })).json.success).toBe(true)
     }
-    // Only programs send an access token, so the headers of a page load do not matter.
+    // A browser never adds an access token to a page load by itself, so a request with a token is accepted whatever
+    // headers it has.
     for (const headers of pageLoads) {
       expect((await set.api.call('GET', '/api/user/aff', { as: root.token, headers })).json.success).toBe(true)
     }
@@ -155,7 +156,7 @@ forEachDatabase((_, openFresh) => {
     const cookie = await set.session(root)
     const before = await everything()
     for (const { method, path, changesState, media } of endpoints) {
-      // An event stream does not end, so it cannot be waited for.
+      // Event streams are skipped, because they do not end.
       if (method !== 'GET' || changesState || media === 'text/event-stream') continue
       const { status } = await set.api.app.request(path.replace('{id}', '1'), {
         headers: { cookie, 'sec-fetch-site': 'cross-site' },

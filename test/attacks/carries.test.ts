@@ -1,5 +1,5 @@
-// The headers, parameters, statuses and proxy that a channel may set, and who may send the secrets in them to another
-// host.
+// The headers, parameters, status map and proxy of a channel: which values are allowed, and who may change the host
+// that receives their secrets.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Attacker, type Scene, scene } from './setup.ts'
@@ -60,7 +60,7 @@ forEachDatabase((_, openFresh) => {
     expect((await create({ headers: many })).success).toBe(false)
   })
 
-  test('parameters that decide the price or the response, and paths into prototypes, are refused', async () => {
+  test('parameters that decide the price or the response are refused, and so are paths to JavaScript prototypes', async () => {
     const own = ['model', 'stream', 'messages', 'input', 'tools', 'n', 'service_tier', 'stream_options', 'serviceTier']
     for (const path of [...own, 'generationConfig.candidateCount', 'tools.x'])
       for (const op of ['set', 'default', 'cap', 'drop'])
@@ -78,7 +78,7 @@ forEachDatabase((_, openFresh) => {
     expect(({} as Record<string, unknown>)['b']).toBeUndefined()
   })
 
-  test('a proxy must be an HTTP URL of a host that is not a metadata service, and statuses must be error statuses', async () => {
+  test('a proxy must be an HTTP URL of a host that is not a metadata service, and a status map may contain only error statuses', async () => {
     for (const proxy of ['socks5://127.0.0.1:1080', 'SOCKS5h://x:1'])
       expect(await codeOf({ proxy })).toBe('proxy_socks')
     for (const proxy of ['file:///etc/passwd', 'ftp://x', 'x:80', 'javascript:1'])
@@ -92,7 +92,7 @@ forEachDatabase((_, openFresh) => {
       expect((await create({ status_map: map })).code).toBe('status_map_range')
   })
 
-  test('an admin cannot obtain the key through a proxy or a header, but root can set them', async () => {
+  test('an admin cannot set a proxy or a header that could reveal a stored key, but root can', async () => {
     const [id] = (await create({ headers: { 'x-team': 'a', 'x-old': 'b' } })).data
     expect((await change(id, { proxy: 'http://attacker.example' })).code).toBe('key_needed_for_proxy')
     expect((await change(id, { headers: { 'x-target-url': 'https://attacker.example' } })).code).toBe(
@@ -134,7 +134,7 @@ forEachDatabase((_, openFresh) => {
     expect((await change(id, { base_url: 'https://elsewhere.example' }, root)).success).toBe(true)
   })
 
-  test('users see none of these settings', async () => {
+  test('users cannot read a channel, so they see no headers, parameters, status map or proxy', async () => {
     const user = await set.person(1)
     const [id] = (await create({ remark: 'bought from Bob' })).data
     for (const path of ['/api/channel/', `/api/channel/${id}`, '/api/channel/?tag=x']) {

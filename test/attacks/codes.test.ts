@@ -47,7 +47,7 @@ forEachDatabase((_, openFresh) => {
   const own = (email: string, id = user.id) =>
     set.api.store.write((trx) => trx.updateTable('users').set({ email }).where('id', '=', id).execute())
 
-  test('replayed codes: a verification code binds an address once, and works for no other address, account or purpose', async () => {
+  test('replayed codes: a verification code binds an email address once, and works for no other address, account or purpose', async () => {
     const code = await codeFor('a@example.com')
     const other = await set.person()
     expect((await bindMail('b@example.com', code, user)).json.success).toBe(false)
@@ -83,7 +83,7 @@ forEachDatabase((_, openFresh) => {
     expect(answers.filter(({ json }) => json.success)).toHaveLength(1)
   })
 
-  test('8.6-10 codes: five wrong attempts invalidate a code, and an address or a reset belongs to one account', async () => {
+  test('8.6-10 codes: five wrong attempts invalidate a code, an email address in use cannot be bound, and a reset link works for one account', async () => {
     const code = await codeFor('a@example.com')
     const wrong = code === '123456' ? '654321' : '123456'
     for (let tries = 0; tries < 5; tries++)

@@ -1,5 +1,5 @@
-// Concurrent calls: when several want the same name, only one gets it, and an edit writes only its own columns. Numbers
-// in titles, such as 8.6-1, are items of table.md.
+// If several concurrent calls use the same name, only one of them succeeds. An edit writes only the columns that it
+// changes. Numbers in titles, such as 8.6-1, are items of table.md.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
 import { forEachDatabase } from '../helpers/databases.ts'

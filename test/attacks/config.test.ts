@@ -23,7 +23,7 @@ forEachDatabase((_, openFresh) => {
       const { status } = await at.api.call('PUT', '/api/config', { cookie, body, headers })
       expect([origin, status]).toEqual([origin, 403])
     }
-    // Forms and simple requests cannot send YAML at all.
+    // These are the content types that a page of another site can send. The call does not accept them.
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
       const { json } = await at.api.call('PUT', '/api/config', { cookie, body, headers: { 'content-type': type } })
       expect([type, json.success]).toEqual([type, false])
@@ -31,7 +31,7 @@ forEachDatabase((_, openFresh) => {
     expect(await names()).toEqual([])
   })
 
-  test('an admin, and root who was demoted in the meantime, can neither read nor apply a configuration', async () => {
+  test('neither an admin nor a root who has been demoted to admin can read or apply a configuration', async () => {
     const former = await at.person(100)
     for (const person of [await at.person(10), await at.person(1), former]) {
       if (person === former)

@@ -198,9 +198,9 @@ forEachDatabase((name, openFresh) => {
     expect<unknown>(await everything(store.read)).toEqual(left)
   })
 
-  // SQLite has one writer and no row locks.
+  // Only PostgreSQL has row locks.
   if (name === 'postgres') {
-    test('a call that waits for the account with the lower id has not locked the account with the higher id', async () => {
+    test('accounts are locked in the order of their ids: a call that waits for the lower id has not locked the higher one', async () => {
       const middle = await set.person()
       const high = await set.person(100)
       const highest = await set.person()

@@ -20,7 +20,7 @@ const shapes: [what: string, value: string, words: string][] = [
 ]
 
 forEachDatabase((kind, openFresh) => {
-  // These requests are refused before the database is queried, so both databases behave the same.
+  // These requests are refused before the database is queried, so one kind of database is enough for this test.
   if (kind !== 'sqlite') return
   let set: Scene
   const root = async () => {

@@ -12,7 +12,7 @@ const script = '<script>alert(1)</script>'
 const image = '<img src=x onerror=alert(1)>'
 
 /**
- * Checks that browsers cannot treat the response as a page: its type is JSON, and `nosniff` forbids them to guess
+ * Checks that browsers cannot treat the response as a page: its type is JSON, and `nosniff` stops them from guessing
  * another type.
  */
 function expectNoPage(answer: { headers: Headers }): void {

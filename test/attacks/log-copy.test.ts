@@ -1,4 +1,4 @@
-// The log copy sends the requests of all users to a destination that an option names.
+// The log copy sends the requests of all users to a destination that is set in an option.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createLogCopy } from '../../server/jobs/copy-log.ts'
 import { createMetadataGuard } from '../../server/outbound/metadata-guard.ts'
@@ -57,7 +57,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', '/api/log_copy/', root)).data).toMatchObject({ name: '', error: '' })
   })
 
-  test('the destination cannot be a metadata service, whether by its URL, by its host name or by a redirect; no row reaches one', async () => {
+  test('no log row is sent to a metadata service, whether the destination leads there by its URL, its host name or a redirect', async () => {
     for (const url of [
       'http://169.254.169.254',
       'http://metadata.google.internal',

@@ -48,7 +48,7 @@ forEachDatabase((_, openFresh) => {
     set.api.call(method, path, { as: as.token, body })
   const quotaOf = async ({ id }: Attacker) => (await set.rows('users')).find((row) => row['id'] === id)?.['quota']
 
-  test('negative and overflowing user quotas are refused, both as new values and as differences', async () => {
+  test('negative and overflowing user quotas are refused, both as new values and as amounts to add', async () => {
     for (const amount of never.filter((each) => each !== '1e15')) {
       const { json } = await send('PUT', '/api/user/', admin, `{"id":${user.id},"quota":${amount}}`)
       expect([amount, json.success]).toEqual([amount, false])

@@ -78,7 +78,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('8.5-4 a WeChat code is only a value: it changes neither the host nor the path nor the parameters of the call', async () => {
+  test('8.5-4 a WeChat code is sent as one encoded value: it cannot change the host, the path or the other parameters of the call', async () => {
     await using helper = await startWeChatHelper()
     await setOptions(set.api, {
       WeChatServerAddress: helper.url,
@@ -179,7 +179,8 @@ test('8.5-3 for upstreams that need the file itself, the gateway fetches only UR
       for (const [path, body] of [
         ['/v1/chat/completions', chat],
         ['/v1/messages', { model: 'm', max_tokens: 5, messages: [message] }],
-        // Claude on Bedrock is called in the caller's dialect, but the gateway must still fetch the file.
+        // Claude on Bedrock uses Anthropic's request format, like the caller. But Bedrock does not fetch URLs, so the
+        // gateway has to.
         ['/v1/messages', { model: claude, max_tokens: 5, messages: [message] }],
       ] as const) {
         const answer = await gate.post(path, body, `${gate.token}-${id}`)

@@ -7,7 +7,7 @@ import { type Attacker, belongings, type Scene, scene } from './setup.ts'
 
 const secret = 'sk-secret-0123456789-abcdefghij'
 
-test('a test of a channel that is not saved leaves no trace of its key, and its result does not repeat it', async () => {
+test('a test of an unsaved channel stores nothing, and its result does not contain the channel’s key', async () => {
   await using gateway = await startTestGateway()
   await using upstream = await startFakeUpstream()
   const refusal = status(401, { message: `Incorrect API key provided: ${secret}.` })
@@ -26,7 +26,7 @@ test('a test of a channel that is not saved leaves no trace of its key, and its 
   expect(await read.selectFrom('channels').selectAll().execute()).toEqual([])
 })
 
-test('a name that resolves to a metadata service is not called for a channel that is not saved', async () => {
+test('a test of an unsaved channel calls no host name that resolves to a metadata service', async () => {
   await using gateway = await startTestGateway({ resolve: async () => ['169.254.169.254'] })
   const body = { type: 8, key: secret, base_url: 'http://innocent.example.com', models: 'gpt-4o' }
   const report = await gateway.api<{ ok: boolean; models: string[]; message: string }>(
@@ -56,7 +56,7 @@ forEachDatabase((_, openFresh) => {
 
   const find = (key: unknown, as: Attacker) => set.api.call('POST', '/api/token/find', { as: as.token, body: { key } })
 
-  test('a token is found by its whole key, by its owner and by admins, and the answer does not contain the key', async () => {
+  test('its owner and admins can find a token by its whole key, and the response does not contain the key', async () => {
     for (const as of [owner, admin]) {
       for (const spelling of [`sk-${token.key}`, token.key, ` sk-${token.key}\n`, `sk-${token.key}-7`]) {
         const { json } = await find(spelling, as)
@@ -80,7 +80,7 @@ forEachDatabase((_, openFresh) => {
       expect((await find(part, owner)).json).toEqual(unknown)
   })
 
-  test('text that cannot be a key is refused, and nobody can look up many keys', async () => {
+  test('a search for text that does not have the form of a key is refused, and the number of searches is limited', async () => {
     for (const key of [
       '',
       'sk-',

@@ -125,7 +125,7 @@ test('8.6-6 the hold covers max_completion_tokens and n: a call that the account
   }
 })
 
-test('8.6-7 no path lets callers choose a channel freely: a proxy respects groups, models and prices, and only admins choose a channel', async () => {
+test('8.6-7 no path lets callers choose a channel freely: a channel of the type proxy respects groups, models and prices, and only admins may name a channel', async () => {
   const caller = await rig.caller({ user: 1e9 })
   const vip = { type: 43, base_url: upstream.url, models: chat.model, group: 'vip' }
   const others = await gate.addChannel(vip)
@@ -139,8 +139,8 @@ test('8.6-7 no path lets callers choose a channel freely: a proxy respects group
           headers: { authorization: `Bearer ${caller.token}` },
           ...(method !== 'GET' && { body: JSON.stringify(chat) }),
         })
-        // A call that cannot be charged is never passed on. A chargeable call is refused because the channel is not a
-        // proxy, or belongs to another group.
+        // A path without a price gets 501. The chat path has a price, but it gets 400: the one channel is not of the
+        // type proxy, and the other belongs to another group.
         const wanted = allowed[`${method} ${path}`] ?? 501
         expect([id, method, path, response.status]).toEqual([id, method, path, wanted])
       }

@@ -1,5 +1,5 @@
-// After a token got a new key, its old key works until its end time and not a second longer. Only the owner can change
-// that time.
+// After a token has received a new key, its old key works until its end time and not a second longer. Only the owner
+// can change that time.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { Token } from '../../contract/api/token.ts'
 import { forgetOldKeys } from '../../server/store/accounts/tokens.ts'
@@ -12,7 +12,7 @@ setDefaultTimeout(60_000)
 const hour = 3600
 
 forEachDatabaseUrl((name, freshUrl) => {
-  test('rotated keys: an old key works until its last second, and ends when its owner says so', async () => {
+  test('rotated keys: an old key works until its end time, or until its owner ends it earlier', async () => {
     await using upstream = await startFakeUpstream()
     upstream.always(ok())
     const time = { ms: 1_790_000_000_500 }
@@ -53,7 +53,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     // The old key ends immediately, although it is in the cache.
     const third = (await rotate(0)).key
     expect([await status(second), await status(third)]).toEqual([401, 200])
-    // After two rotations, only the last key but one remains valid as an old key.
+    // A token has at most one old key. After two rotations, it is the key that the second rotation replaced.
     const fourth = (await rotate()).key
     const fifth = (await rotate()).key
     expect([await status(third), await status(fourth), await status(fifth)]).toEqual([401, 200, 200])
@@ -63,14 +63,14 @@ forEachDatabaseUrl((name, freshUrl) => {
     // Ending the old key again changes nothing.
     await gateway.api<Token>('DELETE', `/api/token/${id}/old-key`)
 
-    // When the token is disabled, so is its old key.
+    // Disabling the token also disables its old key.
     const sixth = (await rotate()).key
     await gateway.api('PUT', '/api/token/?status_only=true', { id, status: 2 })
     expect([await status(fifth), await status(sixth)]).toEqual([401, 401])
     await gateway.api('PUT', '/api/token/?status_only=true', { id, status: 1 })
     expect(await status(fifth)).toBe(200)
 
-    // Neither key is stored, logged or audited as text, and the old one is never shown.
+    // No key is in plain text in the token's row, the logs or the audit log. Responses never contain an old key.
     const { read } = gateway.context.store
     const row = await read.selectFrom('tokens').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
     const audit = await read.selectFrom('audit_events').selectAll().execute()

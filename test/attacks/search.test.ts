@@ -128,7 +128,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
       '/api/audit/?actor=',
       '/api/token/',
     ]) {
-      // Instead of reading the rest, a server may also close the connection.
+      // The server may close the connection instead of reading the rest of the request.
       const status = await fetch(gate.url + path + megabyte, { headers }).then(
         (response) => response.status,
         () => 'closed',

@@ -36,7 +36,7 @@ forEachDatabase((_, openFresh) => {
     expect((await self({ cookie: next })).json.success).toBe(true)
     await manage('delete')
     for (const how of [{ cookie: next }, { as: person.token }]) expect((await self(how)).json.success).toBe(false)
-    // A new user with the same name inherits nothing either.
+    // A new user with the same name does not inherit the session or the access token.
     const body = { username: person.username, password: 'long enough' }
     expect((await set.api.call('POST', '/api/user/', { as: root.token, body })).json.success).toBe(true)
     for (const how of [{ cookie: next }, { as: person.token }]) expect((await self(how)).json.success).toBe(false)

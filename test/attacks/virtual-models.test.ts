@@ -86,7 +86,7 @@ test('a token reaches no model that its list does not permit, by any name', asyn
   rig.upstream.forKey('key-m', fake.ok())
 })
 
-test('a user outside the group cannot use a virtual model, not even its steps in a list of models', async () => {
+test('a user outside a virtual model’s group cannot call it, nor the models of its steps by their own names', async () => {
   const caller = await rig.caller()
   rig.upstream.requests.length = 0
   for (const body of [{ model: 'staff-model' }, { model: 'secret' }, { model: 'staff-model', models: ['secret'] }])
@@ -96,15 +96,15 @@ test('a user outside the group cannot use a virtual model, not even its steps in
   expect((await ask(staff, { model: 'staff-model' })).status).toBe(200)
 })
 
-test('a caller without quota pays for no step, and no step is called', async () => {
+test('if a caller has no quota, no step of a virtual model is called', async () => {
   const caller = await rig.caller({ user: 0 })
   rig.upstream.requests.length = 0
   for (const body of [{ model: 'best' }, { models: ['m', 'm2'] }]) expect((await ask(caller, body)).status).toBe(403)
   expect(rig.upstream.requests).toEqual([])
 })
 
-test('a caller whose quota covers only the cheap step is never served by the expensive one at less than its price', async () => {
-  // `m` costs 15 units and `m2` 45.
+test('if a caller’s quota covers only the cheap step, the expensive step is not called', async () => {
+  // A call of `m` costs 15 units, and a call of `m2` costs 45 units.
   const caller = await rig.caller({ user: 20, token: 20 })
   rig.upstream.forKey('key-m', fake.status(503))
   rig.upstream.requests.length = 0

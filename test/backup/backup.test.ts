@@ -16,7 +16,7 @@ import { emptyUrl, targets, withPassphrase } from './support.ts'
 
 forEachDatabaseUrl((name, freshUrl) => {
   for (const target of targets) {
-    test(`a backup of ${name} that is made during calls restores into ${target}: the books agree, keys work and calls are charged`, async () => {
+    test(`a backup of ${name} that is made during calls restores into ${target}: the audit finds no faults, keys work and calls are charged`, async () => {
       await using upstream = await startFakeUpstream()
       upstream.always(ok({ text: answer, promptTokens }))
       await using source = new Installation(name === 'postgres' ? await freshUrl() : undefined, withPassphrase)
@@ -63,7 +63,7 @@ forEachDatabaseUrl((name, freshUrl) => {
 })
 
 forEachDatabaseUrl((name, freshUrl) => {
-  test(`a call that is open in the snapshot of ${name} is charged as after a crash`, async () => {
+  test(`a call that is in progress when ${name} is backed up is charged after the restore, as after a crash`, async () => {
     await using upstream = await startFakeUpstream()
     upstream.always(ok({ text: answer, promptTokens }))
     await using source = new Installation(name === 'postgres' ? await freshUrl() : undefined, withPassphrase)
@@ -91,7 +91,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   })
 })
 
-/** What the open calls of an installation are charged if its process dies. */
+/** The charges for an installation's open calls if its process dies, one for each call. */
 async function crashCharges(installation: Installation): Promise<number[]> {
   const store = openStore({ url: installation.databaseUrl })
   try {
@@ -130,7 +130,7 @@ async function remaining(installation: Installation, tokenId: number): Promise<n
   }
 }
 
-test('a backup for a new machine brings its secret key with it', async () => {
+test('a backup with the option --with-secret-key restores on a machine that has no secret key', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-backup-'))
   try {
     const file = join(folder, 'whole.backup')

@@ -53,7 +53,7 @@ describe.each([
     return error.message
   }
 
-  test('is complete as it was written', async () => {
+  test('is accepted if it is unchanged', async () => {
     const { rows } = await checkBackup(file, secret)
     expect(rows['tokens']).toBe(3)
   })
@@ -71,12 +71,12 @@ describe.each([
       const changed = Buffer.from(bytes)
       const place = Math.floor((bytes.length * at) / 60)
       changed[place] = (changed[place] ?? 0) ^ (1 << (at % 8))
-      // A changed salt looks like a wrong key.
+      // A change in the salt has the same effect as a wrong key, so the error may be about the key file.
       expect(await rejects(changed)).toMatch(/^The (backup|key file) /)
     }
   })
 
-  test('is rejected if bytes follow its end, if it occurs twice in a row, and if its chunks are missing', async () => {
+  test('is rejected if other bytes or a second copy follow its end, and if only its header is left', async () => {
     const bytes = readFileSync(file)
     const head = magic.length + 4 + bytes.readUInt32BE(magic.length)
     expect(await rejects(Buffer.concat([bytes, Buffer.from('x')]))).toContain('bytes after its end')
@@ -104,7 +104,7 @@ test('a header of a newer format names the version that is needed', async () => 
 
 for (const kind of targets)
   describe(`restoring into ${kind}`, () => {
-    test('stops with a message that says what to do, and changes nothing', async () => {
+    test('stops if the file, the passphrase or the secret key is wrong or missing, says what to do and changes nothing', async () => {
       await using empty = new Installation(await emptyUrl(kind), withPassphrase)
       const refusal = async (installation: Installation, ...args: string[]) => {
         const { code, output } = await installation.run('restore', ...args)
@@ -142,7 +142,7 @@ for (const kind of targets)
       await (await empty.start()).stop()
     }, 120_000)
 
-    test('a database with data is replaced only with --replace and while no server runs, and the old one is kept', async () => {
+    test('a database with data is replaced only with --replace and while no server runs, and its old SQLite file is kept', async () => {
       await using filled = new Installation(await emptyUrl(kind), withPassphrase)
       const gateway = await filled.start()
       await newToken(gateway, 77)
@@ -177,7 +177,7 @@ test('a damaged SQLite file can be replaced', async () => {
 })
 
 forEachDatabaseUrl((name, freshUrl) => {
-  test('a backup that does not fit on the disk leaves no file and says so', async () => {
+  test('if a backup does not fit on the disk, the command reports it and leaves no file', async () => {
     await using full = new Installation(name === 'postgres' ? await freshUrl() : undefined, withPassphrase)
     const gateway = await full.start()
     await gateway.stop()
@@ -191,7 +191,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   })
 })
 
-test('a restore that does not fit on the disk leaves nothing and says so', async () => {
+test('if a restored database does not fit on the disk, the command reports it and leaves no file', async () => {
   await using target = new Installation(undefined, withPassphrase)
   const done = await target.runUnder('ulimit -f 200', 'restore', encrypted)
   expect(done.output).toContain('could not be written')

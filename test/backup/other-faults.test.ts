@@ -1,5 +1,5 @@
-// Problems of an installation or of the other database. For each of them, the command stops with one sentence and
-// changes nothing.
+// Faults of an installation, or of the database that a command writes to. For each fault, the command stops with a
+// message of one sentence and changes nothing.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
@@ -82,7 +82,7 @@ const cases: [name: string, change: (file: string) => void, words: Partial<Recor
 ]
 
 for (const [name, change, words] of cases)
-  test(`an installation ${name} is left as it is, and the commands say what to do`, async () => {
+  test(`an installation ${name} is not changed, and the commands say what to do`, async () => {
     await using made = await installation(change)
     const before = readFileSync(made.databaseUrl)
     for (const [command, expected] of Object.entries(words)) {
@@ -96,7 +96,7 @@ for (const [name, change, words] of cases)
     expect(readFileSync(made.databaseUrl).equals(before)).toBe(true)
   }, 60_000)
 
-test('another database that cannot be used stops migrate-to, and stays as it is', async () => {
+test('migrate-to stops if its target cannot be used, and does not change the target', async () => {
   await using source = await installation(() => undefined)
   const out = mkdtempSync(join(tmpdir(), 'tollgate-out-'))
   const foreign = ownSource('one-api', smallRows())

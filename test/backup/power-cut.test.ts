@@ -91,7 +91,7 @@ for (const kind of targets)
         const args = [...run(target), '--replace']
         if (await runner(target).runUntilKilled((wholeMs * cut) / cuts, ...args)) killed++
         const isNow = await isComplete(target.databaseUrl)
-        // Once the target is complete, it is never incomplete again.
+        // After one run has completed the target, later interrupted runs must not leave it incomplete.
         expect(isNow || !hasBeenComplete).toBe(true)
         hasBeenComplete ||= isNow
       }

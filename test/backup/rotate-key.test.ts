@@ -34,7 +34,7 @@ async function loggedIn(
 }
 
 forEachDatabaseUrl((name, freshUrl) => {
-  test(`a new secret key on ${name}: tokens, channels, options, destinations and recordings work, logins end`, async () => {
+  test(`a new secret key on ${name}: tokens, channels, options, destinations and recordings still work, and all logins end`, async () => {
     await using upstream = await startFakeUpstream()
     upstream.always(ok({ text: answer, promptTokens }))
     await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined, keyFromFile)
@@ -134,7 +134,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const file = join(installation.folder, 'secret.key')
     const oldKey = readFileSync(file, 'utf8')
     expect((await installation.run('rotate-key')).code).toBe(0)
-    // This is the state of an installation whose rotate-key ended just before the last step.
+    // This is the state of an installation in which rotate-key was interrupted just before its last step.
     writeFileSync(`${file}.next`, readFileSync(file, 'utf8'))
     writeFileSync(file, oldKey)
     await expect(installation.start()).rejects.toThrow('If rotate-key was interrupted, run it again.')
@@ -146,7 +146,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   })
 })
 
-test('with SECRET_KEY, the new key comes from the environment, and the old one opens nothing any more', async () => {
+test('with SECRET_KEY, rotate-key reads the new key from the environment, and afterwards the old key decrypts nothing', async () => {
   await using installation = new Installation()
   await installation.create()
   const missing = await installation.run('rotate-key')
@@ -184,7 +184,7 @@ async function untilRecorded(gateway: GatewayProcess, requestId: string): Promis
   }
 }
 
-/** The names of everything in the database that this key opens. */
+/** The names of all values in the database that this key decrypts. */
 async function openedWith({ databaseUrl }: Installation, key: string): Promise<string[]> {
   const secrets = createSecrets(key)
   const store = openStore({ url: databaseUrl })
@@ -222,7 +222,7 @@ async function openedWith({ databaseUrl }: Installation, key: string): Promise<s
   })
 }
 
-test('every use of the secret key is known to rotate-key', () => {
+test('every file that encrypts or hashes with the secret key is in the list below', () => {
   const root = join(import.meta.dir, '../../server')
   const uses = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.startsWith('lib/secrets/'))
@@ -230,8 +230,9 @@ test('every use of the secret key is known to rotate-key', () => {
       const text = readFileSync(join(root, file), 'utf8')
       return text.includes('secrets/secrets.ts') && /fingerprint|\bseal/.test(text)
     })
-  // A new file in this list stores something under the secret key: add it to server/store/snapshot/reseal.ts, or say here
-  // why it needs nothing.
+  // If a new file stores a value that is encrypted or hashed with the secret key, add the value to
+  // server/store/snapshot/reseal.ts. Then add the file to `knownUses`, with what happens to the value when the key
+  // changes.
   expect(uses.toSorted()).toEqual(knownUses.map(([file]) => file).toSorted())
 })
 

@@ -76,7 +76,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     // Root's access token works with the key from the backup.
     const again = await restored.start()
     await again.api('GET', '/api/user/self')
-    // The copy does not show a backup as still being made.
+    // The restored list of backups does not contain the backup itself as one that is in progress.
     expect((await again.api<{ backups: BackupEntry[] }>('GET', '/api/backup/')).backups).toHaveLength(1)
   })
 

@@ -85,7 +85,7 @@ test('only the newest three copies are kept', async () => {
 test('if the copy cannot be written, the upgrade continues and logs a warning', async () => {
   await using installation = new Installation()
   await makeOld(installation.databaseUrl, '0022')
-  // A file cannot be made in the place of a folder.
+  // A folder that already has the name of the copy's temporary file makes the copy fail.
   mkdirSync(join(installation.folder, `before-${version}-20300102T030405.db.partial`, 'full'), { recursive: true })
   const store = openStore({ url: installation.databaseUrl })
   const warnings: string[] = []
@@ -114,7 +114,7 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
       expect(await (await restored.start()).stop()).toBe(0)
     })
 
-  test(`a database of a newer version is not backed up on ${name}, because tables would be missing`, async () => {
+  test(`a database of a newer version on ${name} is not backed up, because the backup would lack its new tables`, async () => {
     await using source = new Installation(name === 'postgres' ? await freshUrl() : undefined, withPassphrase)
     await makeOld(source.databaseUrl, '0024')
     const store = openStore({ url: source.databaseUrl })

@@ -51,7 +51,7 @@ async function recordedCall(text: string): Promise<string> {
   return response.headers.get('x-oneapi-request-id') ?? ''
 }
 
-test('recordings are written to the bucket, encrypted, and read and deleted there', async () => {
+test('recordings are encrypted, written to the bucket, read from it and deleted from it', async () => {
   await begin()
   expect([...objects.objects.keys()]).toEqual([])
   const id = await recordedCall('serengeti')
@@ -68,7 +68,7 @@ test('recordings are written to the bucket, encrypted, and read and deleted ther
   expect(objects.refusals).toEqual([])
 })
 
-test('a deleted recording stays unreadable, and its object is removed once the store works again', async () => {
+test('if the store fails while a recording is deleted, the recording cannot be read, and the next attempt deletes its object', async () => {
   const id = await recordedCall('deleted')
   await gate.context.store.write((trx) => trx.updateTable('captures').set({ created_at: 1 }).execute())
   objects.instead.push(new Response('', { status: 503 }))
@@ -85,12 +85,12 @@ test('a store that does not work is reported before anything is recorded', async
   await gate.setOption('S3Bucket', 'another')
   await expect(begin()).rejects.toThrow('NoSuchBucket')
   await gate.setOption('S3Bucket', 'gateway')
-  // A redirect is not followed, because the signature would be sent along.
+  // A redirect is not followed, because its target would receive the signature.
   objects.instead.push(new Response(null, { status: 307, headers: { location: 'http://127.0.0.1:9/' } }))
   await expect(begin()).rejects.toThrow('status 307')
 })
 
-test('the secret of the store is in no response and not in the database, and its address cannot be a metadata service', async () => {
+test('the store’s secret is in no response and not in plain text in the database, and the store’s URL cannot be a metadata service', async () => {
   const shown = JSON.stringify(await gate.api('GET', '/api/option/'))
   expect(shown).toContain(storeKey.id)
   expect(shown).not.toContain(storeKey.secret)

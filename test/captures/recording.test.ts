@@ -47,7 +47,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     return { id: response.headers.get('x-oneapi-request-id') ?? '', answer, response }
   }
   const folder = () => join(gate.config.dataDir, 'captures')
-  /** All bytes that are stored outside of memory. */
+  /** The contents of all files in the data folder. */
   const onDisk = () => {
     const names = readdirSync(gate.config.dataDir, { recursive: true, encoding: 'utf8' })
     const paths = names.map((each) => join(gate.config.dataDir, each)).filter((path) => statSync(path).isFile())
@@ -57,7 +57,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     readdirSync(folder(), { recursive: true, encoding: 'utf8' }).filter((each) => each.endsWith('.capture'))
 
   describe(name, () => {
-    test('users, tokens and channels are found by a part of their name, by their owner and by id', async () => {
+    test('the users, tokens and channels to record can be searched by a part of their name, by their owner and by id', async () => {
       const choices = (query: string) =>
         gate.api<{ id: number; name: string; detail: string }[]>('GET', `/api/capture/choices?${query}`)
       const { userId, tokenId: id } = await gate.addCaller({ user: 1 }, { name: 'laptop_1' })
@@ -72,7 +72,7 @@ forEachDatabaseUrl((name, freshUrl) => {
         expect([keyword, await choices(`target=user&keyword=${encodeURIComponent(keyword)}`)]).toEqual([keyword, []])
     })
 
-    test('a recorded request has both sides, without the channel key and the token', async () => {
+    test('a recording contains the caller’s request and the upstream’s, both without the channel key and the token', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const rule = await begin({ target: 'user', target_id: caller.userId })
       upstream.next(okChat({ text: `Paris, of course. Some services echo ${channelKey}` }))
@@ -134,7 +134,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       const moveTo = (place: CapturePlace) =>
         write((trx) => trx.updateTable('captures').set({ place }).where('request_id', '=', id).execute())
       await moveTo('files:gate-2')
-      // Nodes may share a folder.
+      // If both nodes use the same folder, the other node can read the file.
       expect(await read(id)).toMatchObject({ request_id: id })
       const path = join(folder(), captureFiles().find((each) => each.includes(id)) ?? '')
       rmSync(path)
@@ -161,7 +161,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await read(late.id)).toBe(null)
     })
 
-    test('a stream is recorded as it passes, and arrives unchanged', async () => {
+    test('a stream is recorded while it is passed on, and the caller gets it unchanged', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const rule = await begin({ target: 'user', target_id: caller.userId })
       upstream.next(okStream({ text: 'one two three four' }))
@@ -170,7 +170,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(capture.response).toMatchObject({ text: answer, truncated: false, size: answer.length })
       expect(capture.response.turns[0]?.parts[0]?.text).toBe('one two three four')
       expect(capture.attempts[0]?.response.turns[0]?.parts[0]?.text).toBe('one two three four')
-      // The gateway asks for the usage, which the caller did not.
+      // The gateway adds a request for usage, because the caller did not request it.
       expect(capture.attempts[0]?.request.text).toContain('include_usage')
       expect(capture.request.text).not.toContain('include_usage')
       await end(rule.id)
@@ -221,7 +221,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await end(rule.id)
     })
 
-    test('an Anthropic request that is translated shows both dialects', async () => {
+    test('a translated Anthropic request is recorded in both dialects', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const rule = await begin({ target: 'token', target_id: caller.tokenId })
       upstream.next(okChat({ text: 'Bonjour' }))
@@ -248,7 +248,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await end(rule.id)
     })
 
-    test('a failed call is recorded too', async () => {
+    test('a failed call is recorded', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const rule = await begin({ target: 'user', target_id: caller.userId })
       upstream.next(status(400, { message: `no such parameter; key ${channelKey}` }))
@@ -263,7 +263,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await end(rule.id)
     })
 
-    test.each(['token', 'user'] as const)('deleting a %s deletes what was recorded of it', async (kind) => {
+    test.each(['token', 'user'] as const)('deleting a %s deletes its recordings', async (kind) => {
       const caller = await gate.addCaller({ user: 1e6 })
       const rule = await begin({ target: 'user', target_id: caller.userId })
       const ofToken = await begin({ target: 'token', target_id: caller.tokenId })
@@ -280,7 +280,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       if (kind === 'token') await end(rule.id)
     })
 
-    test('retention deletes rows and files', async () => {
+    test('rows and files older than the retention period are deleted', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const rule = await begin({ target: 'user', target_id: caller.userId })
       upstream.next(okChat({ text: 'old' }), okChat({ text: 'new' }))
@@ -302,7 +302,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await end(rule.id)
     })
 
-    test('the people concerned are informed, and the audit log shows who looked', async () => {
+    test('users see that they are being recorded, and the audit log shows who started, read and ended a recording', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const access = 'an-access-token-of-the-caller-0001'
       const { secrets } = gate.context.api

@@ -111,7 +111,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await update(other)).toMatchObject({ success: false, message: expect.stringContaining('not available') })
   })
 
-  test('updating all balances covers the enabled channels, and disables an exhausted channel if that is configured', async () => {
+  test('updating all balances covers the enabled channels, and disables an exhausted channel if automatic disabling is on', async () => {
     await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     rig.upstream.script((request) =>
       request.headers.get('authorization') === 'Bearer broken'
@@ -151,7 +151,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await rig.raw('GET', `/api/channel/${azure}/upstream_models`)).toMatchObject({ success: false })
   })
 
-  test('the error for a channel without an address says that the address is missing', async () => {
+  test('the error for a channel without a base URL says that the base URL is missing', async () => {
     const id = await rig.channel({ type: 8, base_url: '' })
     for (const path of [`update_balance/${id}`, `${id}/upstream_models`]) {
       expect(await rig.raw('GET', `/api/channel/${path}`)).toMatchObject({

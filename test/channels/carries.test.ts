@@ -12,7 +12,7 @@ const question = { model: 'm', messages: [{ role: 'user' as const, content: 'hi'
 forEachDatabaseUrl((_, freshUrl) => {
   const rigOf = async () => startChannelRig(await freshUrl())
 
-  test('headers are added or replace those of the gateway, and organization and project have their own', async () => {
+  test('a channel’s headers are added or replace those of the gateway, and organization and project have settings of their own', async () => {
     await using rig = await rigOf()
     rig.upstream.always(okChat({ text: 'Hello' }))
     await rig.channel({
@@ -30,7 +30,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     })
   })
 
-  test('parameters are set, defaulted, capped and dropped in the body that is sent, for every dialect', async () => {
+  test('in every dialect, the parameters of a request can be set, given a default, limited or dropped before it is sent', async () => {
     await using rig = await rigOf()
     rig.upstream.always(okChat({ text: 'Hello' }))
     await rig.channel({
@@ -83,7 +83,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await rig.chat()).toBe(200)
   })
 
-  test('calls, tests, and lists of models go through the proxy of the channel with its login', async () => {
+  test('calls, tests, and lists of models go through the channel’s proxy and send the login of that proxy', async () => {
     await using rig = await rigOf()
     await using proxy = await startProxy('name:pass word')
     rig.upstream.always(okChat({ text: 'Hello' }))
@@ -112,7 +112,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(logs).toEqual([])
   })
 
-  test('the model for tests is the one that is tested', async () => {
+  test('a channel test calls the model that is set for tests', async () => {
     await using rig = await rigOf()
     rig.upstream.always(okChat({ text: 'Hello' }))
     const id = await rig.channel({ models: 'a,m', test_model: 'm' })

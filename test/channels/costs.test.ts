@@ -26,7 +26,7 @@ forEachDatabaseUrl((_, freshUrl) => {
   const rows = async (rig: ChannelRig) =>
     (await rig.gateway.logs()).map(({ quota, cost }) => ({ quota, cost: cost === null ? null : Number(cost) }))
 
-  test('the cost of a call follows the multiplier or the prices of its channel, and is empty if these are not known', async () => {
+  test('the cost of a call follows the multiplier or the prices of its channel, and is empty if neither is known for the model', async () => {
     await using rig = await rigOf()
     rig.upstream.always(answered)
     const id = await rig.channel()
@@ -37,7 +37,8 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await ask(rig)).toBe(200)
     await set(rig, id, { models: { other: { input: 1 } } })
     expect(await ask(rig)).toBe(200)
-    // 1,400 units at ratio 1, and the group pays twice that. $1 and $2 for a million tokens are 500 + 100 units.
+    // A call costs 1,400 units at ratio 1, and the group pays twice that. Upstream prices of $1 and $2 per million
+    // tokens make the cost 500 + 100 units.
     expect(await rows(rig)).toEqual([
       { quota: 2800, cost: null },
       { quota: 2800, cost: 600 },
@@ -46,7 +47,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     ])
   })
 
-  test('streams and calls that break off have a cost, from the same usage as the price', async () => {
+  test('the cost of streams and of interrupted calls is calculated from the same usage as their price', async () => {
     await using rig = await rigOf()
     rig.upstream.always(answered)
     await set(rig, await rig.channel(), { multiplier: 0.5 })
@@ -60,7 +61,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await stream()
     await rig.until(async () => (await rows(rig)).length === 2)
     const [cut] = await rows(rig)
-    // The group pays twice the list price, and the channel charges half of it.
+    // The group pays twice the list price, and the channel costs half the list price.
     expect(cut?.cost).toBe((cut?.quota ?? 0) / 4)
     expect(cut?.cost).toBeGreaterThan(0)
   })
@@ -119,7 +120,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await own(`/api/channel/${id}/costs`)).not.toContain('multiplier')
   })
 
-  test('a channel that costs more than its calls are charged comes first when sorted by margin, and needs attention', async () => {
+  test('a channel that costs more than its calls are charged comes first when sorted by margin, and is listed under "needs attention" in the overview', async () => {
     await using rig = await rigOf()
     rig.upstream.always(answered)
     const good = await rig.channel({ models: 'm' })
@@ -147,7 +148,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     }
   })
 
-  test('if costs are not known, responses do not mention them', async () => {
+  test('if no costs are known, responses contain no cost fields', async () => {
     await using rig = await rigOf()
     rig.upstream.always(answered)
     await rig.channel()
@@ -200,7 +201,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(saved.costs.models).toEqual({ ...models, m: { input: 1, output: 2 } })
     const confirmed = (await set(rig, id, { models, source, confirmed: ['m'] }))['data'] as typeof saved
     expect(confirmed).toMatchObject({ held: [], costs: { models } })
-    // A price that becomes free waits, too.
+    // A price that drops to 0 also waits for confirmation.
     const free = { ...models, m: { input: 0, output: 0 } }
     expect((await set(rig, id, { models: free, source }))['data']).toMatchObject({ held: ['m'] })
     expect(((await rig.raw('GET', `/api/channel/${id}/costs`))['data'] as typeof saved.costs).models).toEqual(models)
@@ -257,7 +258,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(JSON.stringify(refused)).not.toContain('of the network')
   })
 
-  test('costs that make no sense are refused', async () => {
+  test('invalid costs are refused', async () => {
     await using rig = await rigOf()
     const id = await rig.channel()
     const codeOf = async (models: object) => (await set(rig, id, { models }))['code']

@@ -12,7 +12,7 @@ const path = '/v1/chat/completions'
 
 forEachDatabaseUrl((kind, freshUrl) => {
   let rig: Rig
-  /** How far the gateway's clock is ahead, in milliseconds. */
+  /** How far the gateway's clock is ahead of the real time, in milliseconds. */
   let aheadMs = 0
 
   beforeAll(async () => {
@@ -100,7 +100,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await channelOf(id)).status_reason).toBe('it passed its test')
   })
 
-  test('a skipped channel is reported once a minute, with the error that it returned', async () => {
+  test('a channel that is paused after failures is reported at most once a minute, with the error that it returned', async () => {
     await rig.gateway.setOption('RetryTimes', '0')
     const id = await rig.channel()
     rig.upstream.always(fake.status(503, { message: 'we are overloaded' }))
@@ -111,8 +111,8 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(row?.content).toContain('we are overloaded')
     expect(await auditOf(id)).toMatchObject([{ action: 'channel.cool-down' }])
     expect((await channelOf(id)).status_reason).toContain('we are overloaded')
-    // The trial call fails, so the channel is skipped for longer. Less than a minute has passed since the first report,
-    // so nothing is reported yet.
+    // The trial call fails, so the pause is extended. This is not reported, because less than a minute has passed since
+    // the first report.
     aheadMs += 6_000
     await call()
     aheadMs += 70_000
@@ -121,7 +121,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await eventsOf(id))[0]?.content).toContain('the retry failed')
   })
 
-  test('a pause that a service requests is reported too', async () => {
+  test('a pause that a service requests with Retry-After is reported', async () => {
     await rig.gateway.setOption('RetryTimes', '0')
     const id = await rig.channel()
     rig.upstream.always(fake.status(429, { message: 'slow down', headers: [['retry-after', '7']] }))
@@ -130,7 +130,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await eventsOf(id))[0]?.content).toContain('was paused for 7 s for model m: the provider asked for a pause')
   })
 
-  test('setting a key aside and using it again are both logged, without the key', async () => {
+  test('when a key is paused and when it is used again, a log row is written that does not contain the key', async () => {
     await rig.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
     const keys = ['key-that-is-closed-0001', 'key-that-is-open-0002']
     const id = await rig.channel({ key: keys.join('\n'), key_mode: 'multi' } as object)

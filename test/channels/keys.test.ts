@@ -1,4 +1,4 @@
-// Several keys in one channel: used in turn, each with its own health.
+// A channel with several keys uses them in turn, and pauses each key separately.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { behaviour, okChat, outOfQuota, status } from '../helpers/fake-upstream.ts'
@@ -13,7 +13,8 @@ forEachDatabaseUrl((_, freshUrl) => {
   let rig: ChannelRig
   let id: number
   beforeEach(async () => {
-    // These calls begin alike, so with affinity they would all belong to one session and use one key.
+    // All calls of these tests have the same messages. With channel affinity, the gateway would treat them as one
+    // session and send them all with one key.
     rig = await startChannelRig(await freshUrl(), { ChannelAffinity: 'off' })
     id = await rig.channel({ key: `${one}\n${two}\n${three}`, key_mode: 'multi' })
   })
@@ -47,7 +48,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(keysUsed()[9]).toBe(keysUsed()[0])
   })
 
-  test('a refused key is set aside, and the call continues with the next one', async () => {
+  test('a key that the upstream rejects is paused, and the call is sent again with the next key', async () => {
     rig.upstream.forKey(two, invalid(two))
     for (let call = 0; call < 6; call++) expect(await rig.chat()).toBe(200)
     await rig.until(async () => (await dead()) === 1)
@@ -61,7 +62,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await everything()).not.toMatch(/upstream-key/)
   })
 
-  test('a key whose account is out of credit is set aside too, and the caller is charged once', async () => {
+  test('a key whose account is out of credit is paused, and the caller is charged once', async () => {
     rig.upstream.forKey(one, outOfQuota())
     for (let call = 0; call < 3; call++) expect(await rig.chat()).toBe(200)
     await rig.until(async () => (await dead()) === 1)
@@ -69,7 +70,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await rig.gateway.context.store.read.selectFrom('holds').selectAll().execute()).toEqual([])
   })
 
-  test('the channel is disabled only when no key is left, and only if that is configured', async () => {
+  test('the channel is disabled only when all its keys are paused and automatic disabling is on', async () => {
     for (const key of [one, two, three]) rig.upstream.forKey(key, invalid(key))
     expect(await rig.chat()).toBe(503)
     await rig.until(async () => (await dead()) === 3)
@@ -79,7 +80,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     expect(await rig.chat()).toBe(503)
     await rig.until(async () => (await rig.shown(id)).status === 3)
-    // The row is written before the other nodes are notified.
+    // The row is written before the nodes are notified, so calls may be sent to the channel for a short time.
     await rig.until(async () => {
       const before = rig.upstream.requests.length
       await rig.chat()
@@ -89,7 +90,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await everything()).not.toMatch(/upstream-key/)
   })
 
-  test('a call that fails with a key that has just been replaced does not set the new keys aside', async () => {
+  test('if a key is replaced during a call and the call fails, the new keys are not paused', async () => {
     await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     const gate = Promise.withResolvers<void>()
     const late = behaviour('refuses late', (exchange) => gate.promise.then(() => invalid('an old key').run(exchange)))
@@ -110,7 +111,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await rig.chat()).toBe(200)
   })
 
-  test('enabling the channel by hand makes its keys usable again', async () => {
+  test('when an admin enables the channel, its paused keys are used again', async () => {
     await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     for (const key of [one, two, three]) rig.upstream.forKey(key, invalid(key))
     expect(await rig.chat()).toBe(503)
@@ -132,7 +133,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(counts()[0]).toBe(2)
   })
 
-  test('an upstream failure is not counted against the key', async () => {
+  test('an upstream error with status 500 does not pause the key', async () => {
     rig.upstream.next(status(500))
     expect(await rig.chat()).toBe(500)
     expect(rig.upstream.requests).toHaveLength(1)
@@ -150,7 +151,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(new Set(keysUsed()).size).toBe(8)
   })
 
-  test('a test of all channels revives exhausted keys that have credit again', async () => {
+  test('after a test of all channels, keys that were paused for lack of credit are used again if they have credit', async () => {
     await rig.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
     rig.upstream.forKey(one, outOfQuota())
     rig.upstream.forKey(two, outOfQuota())

@@ -48,7 +48,7 @@ forEachDatabaseUrl((_, freshUrl) => {
   }
   const every = { kind: 'gateway', group: '', url: '', every_hours: 24 }
 
-  test('a list is read when it is due, its changes are recorded, and other prices stay', async () => {
+  test('a list is read when it is due, its changes are recorded, and prices that it does not contain stay the same', async () => {
     await using rig = await rigOf()
     const sync = syncOf(rig)
     const id = await rig.channel({ models: 'm,n,o', model_mapping: '{"o":"sent"}' })
@@ -80,12 +80,12 @@ forEachDatabaseUrl((_, freshUrl) => {
     // Nothing has changed, so nothing is recorded.
     expect((await acts(rig, id)).length).toBe(1)
     expect((await costs(rig, id)).feed).toMatchObject({ checked_at: now + 24 * 3600, changed_at: now })
-    // The relay charges the new cost without a restart.
+    // The relay uses the new cost without a restart.
     const [channel] = rig.gateway.context.relay.relay.routing().channels()
     expect(channel?.costs?.models.get('m')).toEqual({ rates: { input: 1_500_000n, output: 3_000_000n } })
   })
 
-  test('a price ten times the old one waits for a decision, and is asked about once', async () => {
+  test('a price that is ten times the old one is held back until an admin decides, and is reported only once', async () => {
     await using rig = await rigOf()
     const sync = syncOf(rig)
     const id = await rig.channel({ models: 'm,n' })
@@ -111,7 +111,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(decided.models).toEqual({ m: { input: 10, output: 20 }, n: { input: 1, output: 2 } })
     expect(decided.feed?.held).toEqual({})
     expect(await attention(rig)).toEqual([])
-    // The same price is not asked about again, but a different price is.
+    // A price that the admin refused is not held back again, but a different price is.
     rig.time.ms += 24 * hourMs
     await sync.runIfDue()
     expect((await costs(rig, id)).feed?.held).toEqual({})
@@ -119,18 +119,19 @@ forEachDatabaseUrl((_, freshUrl) => {
     rig.time.ms += 24 * hourMs
     await sync.runIfDue()
     expect((await costs(rig, id)).feed?.held).toMatchObject({ n: { cost: { input: 50 } } })
-    // If the list has a plausible price again, the question is withdrawn.
+    // If the list has a plausible price again, this price is used, and no price is held back.
     rig.upstream.always(list({ m: 10, n: 1.1 }))
     rig.time.ms += 24 * hourMs
     await sync.runIfDue()
     expect(await costs(rig, id)).toMatchObject({ models: { n: { input: 1.1 } }, feed: { held: {} } })
   })
 
-  test('a first price that is far from the built-in one waits for a decision, but the first price of an unknown model does not', async () => {
+  test('a first price that is far from the built-in one is held back until an admin decides, but the first price of an unknown model is used', async () => {
     await using rig = await rigOf()
     const sync = syncOf(rig)
     const id = await rig.channel({ models: 'gpt-4o,sent,gpt-4-turbo,house', model_mapping: '{"sent":"gpt-4o-mini"}' })
-    // The built-in prices are $2.5 and $10, $0.15 and $0.6, $10 and $30.
+    // The built-in input and output prices per million tokens are $2.5 and $10 for gpt-4o, $0.15 and $0.6 for
+    // gpt-4o-mini, and $10 and $30 for gpt-4-turbo.
     rig.upstream.always(list({ 'gpt-4o': 0.3, 'gpt-4o-mini': 1.5, 'gpt-4-turbo': 0, house: 900 }))
     await setFeed(rig, id, every)
     await sync.runIfDue()
@@ -148,7 +149,7 @@ forEachDatabaseUrl((_, freshUrl) => {
       await rig.raw('POST', `/api/channel/${id}/costs/held`, { use: ['gpt-4-turbo'], refuse: ['gpt-4o'] })
     )['data'] as CostsWithFeed
     expect(decided.models).toEqual({ house: { input: 900, output: 1800 }, 'gpt-4-turbo': { input: 0, output: 0 } })
-    // A refused price is not asked about again. A plausible price is used, and later prices are compared with it.
+    // A refused price is not held back again. A plausible price is used, and later prices are compared with that price.
     rig.upstream.always(list({ 'gpt-4o': 0.3, 'gpt-4o-mini': 0.3, 'gpt-4-turbo': 0, house: 900 }))
     rig.time.ms += 24 * hourMs
     await sync.runIfDue()
@@ -165,7 +166,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(again.models).toMatchObject({ 'gpt-4o': { input: 0.6 }, 'gpt-4o-mini': { input: 2.9 } })
   })
 
-  test('a list that cannot be read changes nothing, says why, and is read again after an hour', async () => {
+  test('if a list cannot be read, prices stay the same, the error is shown, and the list is read again after an hour', async () => {
     await using rig = await rigOf()
     const sync = syncOf(rig)
     const id = await rig.channel({ models: 'm', key: 'sk-secret-of-the-channel' })
@@ -200,7 +201,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     for (const request of rig.upstream.requests) expect(request.headers.get('authorization')).toBeNull()
   })
 
-  test('several nodes read a list only once, a channel without a feed reads none, and an option switches the schedule off', async () => {
+  test('only one of several nodes reads a list, no list is read for a channel without a feed, and an option switches the schedule off', async () => {
     await using rig = await rigOf()
     const id = await rig.channel({ models: 'm' })
     rig.upstream.always(list({ m: 1 }))
@@ -211,7 +212,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await rig.gateway.setOption('PriceSyncEnabled', 'false')
     await syncOf(rig).runIfDue()
     expect(rig.upstream.requests.length).toBe(1)
-    // A user who asks for a check still gets one.
+    // An admin can still check the list by hand while the schedule is off.
     const checked = (await rig.raw('POST', `/api/channel/${id}/costs/feed/check`))['data'] as CostsWithFeed
     expect(checked.feed).toMatchObject({ checked_at: Math.floor(rig.time.ms / 1000), error: '' })
     await rig.gateway.setOption('PriceSyncEnabled', 'true')
@@ -223,7 +224,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect((await rig.raw('POST', `/api/channel/${id}/costs/feed/check`))['code']).toBe('price_feed_missing')
   })
 
-  test('a feed that was changed while its list was being read keeps that change', async () => {
+  test('if a feed is changed while its list is being read, the change is kept and the list is ignored', async () => {
     await using rig = await rigOf()
     const id = await rig.channel({ models: 'm' })
     await setFeed(rig, id, every)
@@ -240,7 +241,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await costs(rig, id)).toMatchObject({ models: {}, feed: { kind: 'openrouter', checked_at: 0 } })
   })
 
-  test('a feed cannot lead to a metadata service, neither when it is saved nor when it is read, and its input is checked', async () => {
+  test('a feed cannot lead to a metadata service, neither when it is saved nor when it is read, and invalid settings are refused', async () => {
     await using rig = await rigOf()
     const id = await rig.channel({ models: 'm' })
     const codeOf = async (feed: object) => (await setFeed(rig, id, { ...every, ...feed }))['code']

@@ -132,7 +132,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await finished()
   })
 
-  test('the test of a channel that streams endlessly instead of responding ends, and fails', async () => {
+  test('if a channel sends an endless stream without a response, its test ends and fails', async () => {
     rig.upstream.next(
       behaviour('streams', async (exchange) => {
         exchange.head(200, [['content-type', 'text/event-stream']])

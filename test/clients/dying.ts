@@ -9,13 +9,16 @@ import { foldersIn, lastId, type Outcome, startClient, type Upstream, upstreams 
 import { nothingSeen, scriptedModel, unsummedCalls } from './scripted-model.ts'
 import { after, commandOutput, noteText, secret } from './tasks.ts'
 
-/** The programs that are tested with a service that dies. */
+/** The programs that are tested with a service that fails in the middle of the task. */
 export const dyingClients: readonly Client[] = [claudeCode, codexSockets, geminiCli]
 
 /** More tokens than Codex may use before it asks for its conversation to be shortened. */
 const longPrompt = 2000
 
-/** A service that reports a long prompt after two tools were called, until the history is shortened. */
+/**
+ * A service that reports `longPrompt` prompt tokens for each request with at least two tool calls in its history, so
+ * that Codex asks for a shorter history.
+ */
 function growing(inner: fake.Behaviour): fake.Behaviour {
   return fake.rewritten(inner, (text, { fields }) =>
     unsummedCalls(fields) < 2
@@ -24,12 +27,12 @@ function growing(inner: fake.Behaviour): fake.Behaviour {
   )
 }
 
-/** A way in which a service dies after it has answered one request. */
+/** How a service fails from its second request on. */
 interface Death {
   title: string
   of(alive: fake.Behaviour): fake.Behaviour
   /**
-   * True if the program notices the death and has to ask again, because half a tool call can neither be used nor
+   * True if the program sees the failure and has to send its request again. Half a tool call can be neither used nor
    * continued.
    */
   isSeen?: true
@@ -47,13 +50,13 @@ const deaths: readonly Death[] = [
 /** The titles of the table's columns. */
 export const dyingColumns = deaths.map(({ title }) => title)
 
-/** The services of the three steps. Each column begins with a different one. */
+/** The services of the three steps. In each column of the table, a different service comes first. */
 const services = upstreams.filter(({ dialect }) => dialect !== 'openai-responses')
 const rotated = (by: number) => services.map((_, at) => services[(at + by) % services.length] as Upstream)
 
 /**
- * Gives a program the task through a virtual model of three steps, whose services speak three dialects. The first
- * service dies after its first answer. Returns what was wrong, by column.
+ * Gives a program the task through a virtual model with three steps, whose services use three dialects. The first
+ * service fails after its first answer. Returns one outcome for each column of the table.
  */
 export async function runDying(client: Client, installed: { folder: string; path: string }): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
@@ -117,7 +120,7 @@ async function faultsOf({ rig, note, since, exit, printed }: Observed, { isSeen 
   const calls = rows.filter(({ type }) => type === 2)
   const usual = ['complete', 'rescued', ...(isSeen ? ['interrupted'] : [])]
   const shown = isSeen ? undefined : complaint.exec(printed)?.[0]
-  // A stream that breaks off before anything of it was delivered costs nothing.
+  // A stream that breaks off before the caller has received any part of it is free.
   const isFree = (call: (typeof calls)[number]) => call.outcome === 'interrupted' && call.first_byte_time === 0
   return [
     ...(exit === 0 ? [] : [`exit code ${exit}`]),

@@ -66,7 +66,7 @@ async function refusedCellsOf(client: Client, path: string): Promise<string[]> {
   return cells
 }
 
-/** The table cells of a client, one for each way in which the first service dies. */
+/** The table cells of a client, one for each way in which the first service fails. */
 async function dyingCellsOf(client: Client, path: string): Promise<string[]> {
   const place = folderOf(client)
   if ('failure' in place) return dyingColumns.map(() => place.failure)

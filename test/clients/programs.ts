@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { noteName, prompt } from './tasks.ts'
 
-/** What a program needs to know: how to reach the gateway, and its own folders. */
+/** The settings of a program: how to reach the gateway, and its own folders. */
 export interface Place {
   /** The gateway's address, without a path. */
   url: string
@@ -46,7 +46,7 @@ export interface Client {
 
 const json = (value: unknown) => JSON.stringify(value, undefined, 2)
 
-/** Claude Code, which speaks Messages. */
+/** Claude Code, which calls the Messages API. */
 export const claudeCode: Client = {
   name: 'Claude Code',
   id: 'claude-code',
@@ -84,7 +84,7 @@ wire_api = "responses"
   }),
 }
 
-/** Gemini CLI, which speaks Gemini. */
+/** Gemini CLI, which calls the Gemini API. */
 export const geminiCli: Client = {
   name: 'Gemini CLI',
   id: 'gemini-cli',
@@ -109,8 +109,8 @@ const codexFreeform: Client = {
   name: 'Codex, with freeform tools and zstd',
   // Codex offers plain-text tools only for models that it knows.
   model: 'gpt-5.5',
-  // Codex compresses its requests once the user has signed in. Its sign-in file is written by hand, with the token as
-  // the access token.
+  // Codex compresses its requests only if a user is logged in. So this test writes Codex's login file itself, with the
+  // gateway's token as the access token.
   start: ({ url, token }) => ({
     args: [...codexArgs, 'gpt-5.5', prompt],
     files: {

@@ -6,10 +6,13 @@ import type { Client } from './programs.ts'
 
 const run = (program: string, args: readonly string[]) => spawnSync(program, args, { encoding: 'utf8' })
 
-/** The name of something that the libraries from PyPI need and this machine lacks, if there is such a thing. */
+/**
+ * The name of a program or module that the libraries from PyPI need and this machine lacks. Undefined if nothing is
+ * missing.
+ */
 export function missingForPython(): string | undefined {
   if (run('python3', ['--version']).status !== 0) return 'python3'
-  // Some systems have these two in separate packages.
+  // Some systems have Python's modules `venv` and `ensurepip` in separate packages.
   return ['venv', 'ensurepip'].find((name) => run('python3', ['-c', `import ${name}`]).status !== 0)
 }
 

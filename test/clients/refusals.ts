@@ -26,7 +26,8 @@ export async function runRefusal(
   const base = mkdtempSync(join(tmpdir(), 'tollgate-client-'))
   const front = startFront(rig.gateway.url)
   try {
-    // Without a channel the call would be refused for another reason. No call reaches the channel.
+    // Without a channel, the call would be refused because nothing serves the model. The channel itself receives no
+    // call.
     await rig.gateway.addChannel({ type: 8, models: client.model, base_url: rig.upstream.url })
     const place = { url: front.url, token: await tokenFor(rig, refusal), ...foldersIn(base) }
     const { exit, printed } = await startClient(client, place, installed)

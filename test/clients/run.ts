@@ -9,7 +9,7 @@ import { pythonCommand } from './python.ts'
 import { nothingSeen, type Seen, scriptedModel } from './scripted-model.ts'
 import { after, commandOutput, noteText, secret } from './tasks.ts'
 
-/** An upstream that uses one dialect, and the channel type that leads to it. */
+/** An upstream with one dialect, and the type of the channel that calls it. */
 export interface Upstream {
   title: string
   provider: string
@@ -24,7 +24,7 @@ export const upstreams: readonly Upstream[] = [
   { title: 'Responses (1)', provider: 'openai', dialect: 'openai-responses', type: 1 },
 ]
 
-/** The outcome of one task: its faults, each with a description, or an empty list. */
+/** The outcome of one task. `faults` has a description of each fault, and is empty if the task succeeded. */
 export interface Outcome {
   faults: string[]
   /** Names of the tools that the model called. */

@@ -17,7 +17,7 @@ export interface Seen {
   called: string[]
 }
 
-/** What is known before a run: nothing. `scriptedModel` adds to it. */
+/** The value of `Seen` before a run. `scriptedModel` adds to it. */
 export const nothingSeen = (): Seen => ({ tasks: 0, all: 0, called: [] })
 
 /**
@@ -95,21 +95,21 @@ function nextOf(body: JsonObject, note: string): Said {
   return { thought: '', text: '', calls: [made] }
 }
 
-/** What the model has to know in order to continue without the history. */
+/** The summary from which the model can continue without the history. */
 function summaryOf(body: JsonObject): string {
   const output = JSON.stringify(body).includes(commandOutput) ? ` The output was ${commandOutput}.` : ''
   return `The password is ${secret}.${output} Calls so far: ${callsIn(body)}.`
 }
 
 /**
- * Texts that each stand for one tool call, in histories that contain calls only as text. The first text occurs in a
- * history that is to be summarised, and the second in histories of smolagents.
+ * Texts that mark one tool call each in histories that contain the calls as plain text. The first occurs in a history
+ * that a program asks the model to summarise, the second in histories of smolagents.
  */
 const toldCalls = ['[called the tool ', 'Calling tools:']
 
 const historyOf = (body: JsonObject) => [body['messages'], body['input'], body['contents']].find(Array.isArray) ?? []
 
-/** The number of tool calls in a request's history, including those before the last summary in it. */
+/** The number of tool calls in a request's history, including the calls that its last summary counts. */
 function callsIn(body: JsonObject): number {
   const text = JSON.stringify(historyOf(body))
   const summed = Number([...text.matchAll(/Calls so far: (\d+)/g)].at(-1)?.[1] ?? 0)
@@ -117,7 +117,7 @@ function callsIn(body: JsonObject): number {
   return summed + (calls > 0 ? calls : Math.max(...toldCalls.map((told) => text.split(told).length - 1)))
 }
 
-/** The number of tool calls in a request's history, without those in a summary. */
+/** The number of tool calls in a request's history, without the calls that a summary counts. */
 export function unsummedCalls(body: JsonObject): number {
   return historyOf(body)
     .filter(isObject)

@@ -55,7 +55,7 @@ const names: Readonly<Record<Step, readonly RegExp[]>> = {
   run: [shell],
 }
 
-/** The offered tool that can do a step, if any. */
+/** The offered tool with which the model can perform a step of the task, if there is one. */
 export function toolFor(step: Step, tools: readonly OfferedTool[]): OfferedTool | undefined {
   for (const pattern of names[step]) {
     const found = tools.find(({ name }) => pattern.test(name))
@@ -65,8 +65,8 @@ export function toolFor(step: Step, tools: readonly OfferedTool[]): OfferedTool 
 }
 
 /**
- * The input of a tool for a step, filled according to the property names of its schema. A plain-text tool gets the
- * patch or the line for the shell.
+ * The input of a tool for a step, filled according to the property names of its schema. For a plain-text tool, the
+ * input is the patch or a shell command.
  */
 export function inputFor(step: Step, { name, schema, isFree }: OfferedTool, note: string): JsonObject | string {
   if (isFree) return step === 'edit' ? patch : shellLine(step, note)

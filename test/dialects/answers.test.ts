@@ -36,7 +36,10 @@ function told({ id: _id, createdAtSeconds: _created, choices, usage, ...reply }:
   return withoutEmpty({ ...reply, ...(usage && { usage: used }), choices: plain }) as object
 }
 
-/** Adds usage of zero tokens if it is missing for Anthropic, whose responses always contain token counts. */
+/**
+ * Adds a usage of zero tokens if the answer has none and is sent to an Anthropic caller. Anthropic's responses always
+ * contain token counts.
+ */
 function withZero(said: ReturnType<typeof saidOf>, to: DialectName): ReturnType<typeof saidOf> {
   const usage = said.usage ?? (to === 'anthropic-messages' ? { prompt: 0, completion: 0, cached: 0 } : undefined)
   return { ...said, usage }
@@ -63,7 +66,7 @@ function saidOf({ choices, usage }: Reply, to: DialectName) {
       sources: new Set(
         parts.flatMap((part) => (part.type === 'text' ? (part.citations ?? []).flatMap(({ url }) => url ?? []) : [])),
       ),
-      // The dialect's own reasoning state, and that of other dialects, which the gateway wraps in an envelope.
+      // The signatures of this dialect, and those of other dialects, which the gateway wraps in an envelope.
       seals: parts.flatMap((part) => ('seal' in part && part.seal ? [`${part.seal.from} ${part.seal.value}`] : [])),
       stop: stopIn(stop, to),
     })),
@@ -84,7 +87,7 @@ function withoutTextSeals(reply: Reply): Reply {
   return { ...reply, choices: reply.choices.map((choice) => ({ ...choice, parts: choice.parts.map(plain) })) }
 }
 
-/** The text, including the transcript of audio if the dialect cannot carry audio. */
+/** The text, including the transcript of audio if the dialect does not support audio. */
 function spoken(part: ReplyPart, to: DialectName): string {
   if (part.type === 'text' || part.type === 'refusal') return part.text
   const isHeard = to === 'openai-chat' || to === 'gemini'
@@ -95,8 +98,8 @@ function spoken(part: ReplyPart, to: DialectName): string {
 function stopIn({ reason, raw }: Stop, to: DialectName): string {
   if (reason === 'stop-sequence' && to !== 'anthropic-messages') return 'stop'
   if (reason === 'refusal' && to === 'gemini') return 'content-filter'
-  // Anthropic's classifiers cut an answer off. OpenAI's finish reason for that differs from the one for a model that
-  // refuses.
+  // Anthropic reports `refusal` if its classifiers stop an answer. OpenAI's finish reason for a stopped answer is
+  // `content_filter`. A model that itself refuses to answer has another finish reason.
   if (reason === 'refusal' && raw?.dialect === 'anthropic-messages' && to !== 'anthropic-messages')
     return 'content-filter'
   if (reason === 'content-filter' && to === 'anthropic-messages') return 'refusal'

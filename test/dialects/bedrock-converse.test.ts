@@ -17,7 +17,7 @@ function chat(body: JsonObject, model = claude): Conversation {
   return dialects['openai-chat'].decodeRequest({ model, ...hi, ...body })
 }
 
-/** A conversation as the gateway sends it, with ids and names that the service accepts. */
+/** A conversation after the gateway has replaced the ids and names that Converse does not accept. */
 const fitted = (conversation: Conversation) => fitTools(conversation, converseRules).conversation
 
 /** The events that a dialect's endpoint decodes from the bytes of an event stream. */
@@ -191,7 +191,7 @@ describe('a stream', () => {
     }),
   ]
 
-  test('is read completely, however its bytes are split', async () => {
+  test('is decoded completely, however its bytes are split', async () => {
     const bytes = Buffer.concat(frames)
     for (const size of [1, 3, 50, bytes.length]) {
       const { reply, ended } = assemble(decodeAll(bedrockConverse, await eventsOf(bytes, 'bedrock-converse', size)))

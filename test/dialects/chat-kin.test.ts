@@ -58,13 +58,13 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
   const streamed = cases.filter((each) => isGood(each) && (each.kind === 'sse' || each.kind === 'ws'))
   const whole = cases.filter((each) => isGood(each) && each.kind === 'json')
 
-  test('exist', () => {
+  test('number more than 15 of each kind', () => {
     expect(streamed.length).toBeGreaterThan(15)
     expect(whole.length).toBeGreaterThan(15)
   })
 
   for (const recorded of whole) {
-    test(`${recorded.id} is read`, () => {
+    test(`${recorded.id} is decoded to a complete answer`, () => {
       const wire = recorded.responseJson as JsonObject
       const dialect = dialectOf(recorded)
       expect(dialect.failureWithin?.(wire)).toBeUndefined()
@@ -87,10 +87,10 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
   }
 
   for (const recorded of streamed) {
-    // A deep-research answer consists of stages of work, and its last event looks like the others, so a cut cannot be
+    // The last event of a deep-research answer looks like the events before it, so a truncated stream cannot be
     // detected.
     if (/deep-research/.test(recorded.id)) continue
-    test(`${recorded.id} is read completely, and is reported as broken wherever it is cut`, () => {
+    test(`${recorded.id} is decoded completely, and is reported as incomplete after whichever event it is cut off`, () => {
       const dialect = dialectOf(recorded)
       const events = eventsOf(recorded)
       const { reply, ended, failure } = assemble(decodeAll(dialect, events))

@@ -16,7 +16,7 @@ const encode = (body: JsonObject) =>
 const weather = { type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: {} } } }
 
 describe('a request', () => {
-  test('carries tools, results and limits in the service’s format', () => {
+  test('contains tools, results and limits in Cohere’s format', () => {
     const { body, dropped } = encode({
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -62,7 +62,7 @@ describe('a request', () => {
     expect(dropped).toEqual(['user'])
   })
 
-  test('carries images, structured output and thinking settings', () => {
+  test('contains images, structured output and thinking settings', () => {
     const url = 'data:image/png;base64,AAAA'
     const { body } = encode({
       model: 'command-a-plus-05-2026',
@@ -80,7 +80,7 @@ describe('a request', () => {
     })
   })
 
-  test('a text document is sent beside the messages, and any other kind is refused', () => {
+  test('a text document is sent in a field outside the messages, and any other kind of document is refused', () => {
     const file = (type: string) => ({
       role: 'user',
       content: [
@@ -118,7 +118,7 @@ const stream = [
 ]
 
 describe('a stream', () => {
-  test('with a plan and a call is read completely', () => {
+  test('that contains a plan and a tool call is decoded completely', () => {
     const { reply, ended } = assemble(decodeAll(cohereChat, stream))
     expect(ended).toBe(true)
     expect(reply).toEqual({

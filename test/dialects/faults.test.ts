@@ -209,7 +209,7 @@ describe('a failure', () => {
     return name === 'gemini' ? 'anthropic-messages' : 'gemini'
   }
 
-  test('is recognised whatever a proxy has done to its body', () => {
+  test('is recognised by its status if a proxy has replaced or removed its body', () => {
     for (const name of names) {
       for (const body of [
         undefined,

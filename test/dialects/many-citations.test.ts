@@ -5,8 +5,8 @@ import type { Reply, StreamEvent } from '../../server/dialects/neutral/reply.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { dataOf, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 
-// One thread serves all callers. If the work grew with the square of the answer's length, these tests would take
-// minutes.
+// The time limit of each test in milliseconds. The gateway serves all callers from one thread, so the work must not
+// grow with the square of the answer's length. If it did, these tests would take minutes.
 const patience = 60_000
 
 const { gemini, 'anthropic-messages': anthropic } = dialects
@@ -171,7 +171,8 @@ test(
     const said = '😀b'.repeat(1_000_000)
     const citations = list(50_000, (at) => ({ start: at * 2 + 1, end: at * 2 + 2, text: 'b' }))
     const [found = []] = citationsOf(cohere([{ type: 'text', text: said }], citations))
-    // A citation whose position matches when counted in code units is kept unchanged.
+    // Cohere's positions count characters. If the quoted text is at the same position counted in UTF-16 code units, the
+    // position is not converted.
     const place = (at: number) => (said[at * 2 + 1] === 'b' ? at * 2 + 1 : at * 3 + 2)
     expect(found.every(({ start }, at) => start === place(at))).toBe(true)
     expect(found).toHaveLength(50_000)

@@ -24,13 +24,13 @@ describe('a Gemini caller', () => {
   const partsOf = ({ candidates }: JsonObject) =>
     (candidates as JsonObject[]).flatMap(({ content }) => (content as JsonObject)['parts'] as JsonObject[])
 
-  test('gets a signature with the first call, as Google would send one, even if another service made the call', () => {
+  test('gets a signature with the first call even if another service made the call, because Google also sends one', () => {
     const expected = ['skip_thought_signature_validator', undefined]
     expect(marks(partsOf(dialects.gemini.encodeReply(reply, frameOf('gemini'))))).toEqual(expected)
     expect(marks(streamed('gemini', frameOf('gemini')).flatMap(partsOf))).toEqual(expected)
   })
 
-  test('sends back a call with that signature, which is then ignored', () => {
+  test('sends back a call with the signature that the gateway added, and the gateway ignores the signature', () => {
     const contents = [{ role: 'model', parts: partsOf(dialects.gemini.encodeReply(reply, frameOf('gemini'))) }]
     const [turn] = dialects.gemini.decodeRequest({ contents }, { model: 'm' }).messages
     expect(turn?.parts.every((part) => !('seal' in part))).toBe(true)
@@ -51,12 +51,12 @@ describe('a caller of the Responses API', () => {
     return [thought(whole['output']), thought(end?.['output']), done?.['item'] as JsonObject]
   }
 
-  test('gets the encrypted form of thoughts if it requested that', () => {
+  test('gets thoughts in encrypted form only if it requested reasoning.encrypted_content', () => {
     for (const item of both(asked)) expect(item?.['encrypted_content']).toBeString()
     for (const item of both({})) expect(item?.['encrypted_content']).toBe(undefined)
   })
 
-  test('sends back the thought, which arrives unchanged', () => {
+  test('sends back a thought, and the gateway decodes the same thought from it', () => {
     const [item = {}] = both(asked)
     const { messages } = dialects['openai-responses'].decodeRequest({ model: 'm', input: [item] })
     expect(messages[0]?.parts).toMatchObject([{ type: 'reasoning', text: 'Hm' }])

@@ -25,7 +25,7 @@ const one = ['search', 'mcp__github__search', 'mcp__github__patch', 'mcp__wiki__
 describe('a request with namespaces', () => {
   const conversation = responses.decodeRequest(asked)
 
-  test('declares each tool under one name, which the calls in the history use too', () => {
+  test('declares each tool to other services under one combined name, and uses this name for the calls in the history', () => {
     const { body, dropped } = messages.encodeRequest(conversation)
     expect((body['tools'] as JsonObject[]).map(({ name }) => name)).toEqual(one)
     expect(JSON.stringify(body['messages'])).toContain('"name":"mcp__wiki__search"')
@@ -45,7 +45,7 @@ describe('a request with namespaces', () => {
     expect(wire['input']).toMatchObject(asked.input)
   })
 
-  test('can choose one tool of a namespace, or allow a whole namespace', () => {
+  test('can require one tool of a namespace, or allow all tools of a namespace', () => {
     const chosen = { ...asked, tool_choice: { type: 'function', namespace: 'mcp__wiki', name: 'search' } }
     expect(messages.encodeRequest(responses.decodeRequest(chosen)).body['tool_choice']).toEqual({
       type: 'tool',

@@ -1,5 +1,5 @@
-// Any part of a request that another dialect cannot express is reported by name, whatever field it is in. No list of
-// such parts has to be maintained.
+// Any part of a request that another dialect cannot express is reported by name, whatever field it is in. The gateway
+// finds these parts without a list of known fields.
 import { describe, expect, test } from 'bun:test'
 import { bedrockConverse } from '../../server/dialects/bedrock-converse/index.ts'
 import { cohereChat } from '../../server/dialects/cohere-chat/index.ts'
@@ -158,7 +158,9 @@ function* withUnknown(value: unknown, place = ''): Generator<{ copy: unknown; pl
 const names = Object.keys(dialects) as DialectName[]
 const upstreams: readonly UpstreamDialect[] = [...Object.values(dialects), bedrockConverse, cohereChat, ollamaChat]
 
-/** Text-only services get the request without the media that they refuse. */
+/**
+ * Services that accept only text. The tests remove media from the requests to them, because the encoders refuse media.
+ */
 const plain: ReadonlySet<string> = new Set(['cohere-chat', 'ollama-chat'])
 const isMedium = ({ type, inlineData }: JsonObject) =>
   inlineData !== undefined || /^(?:image|image_url|document|file|input_image|input_file)$/.test(String(type))
@@ -221,7 +223,7 @@ describe("a document in Anthropic's format that consists of blocks", () => {
     }
   })
 
-  test('goes back to Anthropic unchanged', () => {
+  test('is sent to Anthropic unchanged', () => {
     const conversation = dialects['anthropic-messages'].decodeRequest(anthropicTurn(document))
     const { body } = dialects['anthropic-messages'].encodeRequest(conversation)
     expect(body['messages']).toEqual([{ role: 'user', content: [document] }])
@@ -337,7 +339,7 @@ describe('a setting that can only be approximated', () => {
   const ask = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
   const { gemini, 'anthropic-messages': messages, 'openai-responses': responses } = dialects
 
-  test('is reported: the level of detail for an image', () => {
+  test('is reported if it is the level of detail of an image', () => {
     const image_url = { url: `data:image/png;base64,${pixel}`, detail: 'low' }
     const wire = { model: 'm', messages: [{ role: 'user', content: [{ type: 'image_url', image_url }] }] }
     expect(droppedOf('openai-chat', wire, messages)).toEqual(['messages.content.image_url.detail'])
@@ -345,7 +347,7 @@ describe('a setting that can only be approximated', () => {
     expect(droppedOf('openai-chat', wire, responses)).toEqual([])
   })
 
-  test('is reported: tool calls that must match their schemas, and limits in the schema of the answer', () => {
+  test('is reported if it makes tool calls match their schemas or is a limit in the answer’s schema', () => {
     const tools = [{ type: 'function', function: { name: 'look', parameters: schema, strict: true } }]
     expect(droppedOf('openai-chat', { ...ask, tools }, gemini)).toEqual(['tools.function.strict'])
     expect(droppedOf('openai-chat', { ...ask, tools }, cohereChat)).toEqual(['tools.function.strict'])
@@ -356,7 +358,7 @@ describe('a setting that can only be approximated', () => {
     expect(droppedOf('openai-chat', asked, gemini)).toEqual([])
   })
 
-  test('is reported: the length of a thinking summary', () => {
+  test('is reported if it is the length of a thinking summary', () => {
     const asked = { model: 'm', input: 'Hi', reasoning: { effort: 'low', summary: 'detailed' } }
     expect(droppedOf('openai-responses', asked, messages)).toEqual(['reasoning.summary'])
     expect(
@@ -364,7 +366,7 @@ describe('a setting that can only be approximated', () => {
     ).toEqual([])
   })
 
-  test('is reported: numbers beyond the service’s range', () => {
+  test('is reported if it is a number outside the service’s range', () => {
     const asked = { ...ask, temperature: 1.8, frequency_penalty: -1, top_p: 1 }
     expect(droppedOf('openai-chat', asked, cohereChat)).toEqual(['temperature', 'frequency_penalty'])
     expect(droppedOf('openai-chat', asked, ernie)).toEqual(expect.arrayContaining(['temperature']))

@@ -10,7 +10,7 @@ const encode = (body: JsonObject) =>
   )
 
 describe('a request', () => {
-  test('carries tools, results, images and options in the service’s format', () => {
+  test('contains tools, results, images and options in Ollama’s format', () => {
     const { body, dropped } = encode({
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -79,7 +79,7 @@ const stream = [
 ].map((each) => JSON.stringify(each))
 
 describe('a stream', () => {
-  test('with a thought, a text and a call is read completely', () => {
+  test('that contains a thought, a text and a tool call is decoded completely', () => {
     const { reply, ended } = assemble(decodeAll(ollamaChat, stream))
     expect(ended).toBe(true)
     expect(reply).toEqual({

@@ -1,4 +1,5 @@
-// How the gateway helps a service find a prompt in its cache, and avoids what would prevent that.
+// How the gateway changes requests so that services find their prompts in the cache: it adds cache breakpoints and
+// removes text that differs in each request.
 import { describe, expect, test } from 'bun:test'
 import { bedrockConverse } from '../../server/dialects/bedrock-converse/index.ts'
 import { cohereChat } from '../../server/dialects/cohere-chat/index.ts'
@@ -45,7 +46,7 @@ describe('account details that Claude Code sends', () => {
     }
   })
 
-  test('are kept for Anthropic, and are kept for other services if a user message quotes them', () => {
+  test('are sent to Anthropic, and are also sent to other services if they are in a user message', () => {
     const system = [text(note), text('You are Claude Code.')]
     expect(moved('anthropic-messages', ask(system), messages).body['system']).toEqual(system)
     const asked = { ...ask('Be brief.'), messages: [{ role: 'user', content: `What is ${note}` }] }

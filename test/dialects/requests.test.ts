@@ -6,11 +6,11 @@ import { leastCases } from '../helpers/recordings.ts'
 import { differences } from './stated-differences.ts'
 
 const names = Object.keys(dialects) as DialectName[]
-/** Recorded requests that the service itself refused, and that decoding refuses for the same reason. */
+/** Recorded requests that the service refused, and that our decoders refuse for the same reason. */
 const refused = ['invalid-role-a006bb']
 /**
- * Matches the errors for content that cannot be expressed in another dialect: files and responses stored at a service,
- * audio, URLs.
+ * Matches the errors for content that another dialect cannot express: files and responses stored at a service, audio,
+ * video, and documents by URL.
  */
 const unsayable = /is stored at a service|a file stored at a service|^audio|^video|a document or audio file by URL/
 
@@ -44,7 +44,7 @@ describe('recorded requests', () => {
         let count = 0
         for (const { id, requestJson } of recorded) {
           const conversation = dialect.decodeRequest(requestJson, { model: 'm' })
-          // Without any text there is nothing to send.
+          // If no message has content, no request can be sent.
           if (meaningOf(conversation).turns.length === 0) continue
           let body: JsonObject
           try {

@@ -13,7 +13,7 @@ export interface Learned {
   usage: { prompt: number; completion: number; cached: number }
 }
 
-/** Reads one streamed response from a server through the SDK's own accumulator. Rejects if the SDK does. */
+/** Reads one streamed response from a server through the SDK's own accumulator. Rejects if the SDK reports an error. */
 export type SdkReader = (baseUrl: string, request: JsonObject) => Promise<Learned>
 
 const options = { apiKey: 'sk-test', maxRetries: 0 } as const

@@ -10,7 +10,7 @@ import { sdkReaders } from './sdk-readers.ts'
 
 const names = Object.keys(dialects) as DialectName[]
 
-/** Produces the server's response to the next request, from the decoded request. */
+/** Returns the body of the server's next response. It gets the decoded request. */
 let play: (asked: Conversation) => string = () => ''
 let server: Server
 let baseUrl = ''
@@ -120,11 +120,11 @@ function playEvents(events: readonly StreamEvent[], to: DialectName): void {
 
 describe('recorded streams through official SDKs', () => {
   for (const from of names) {
-    // A recording with two answers cannot come from a single response.
+    // The recording that ends in 0b06f3 contains the streams of two responses.
     const streams = casesOf(from, { kind: 'sse', status: 'ok' }).filter(({ id }) => !id.endsWith('0b06f3'))
 
     for (const to of names.filter((name) => name !== from)) {
-      test(`from ${from} are read completely by a client that uses ${to}`, async () => {
+      test(`from ${from} give a client that uses ${to} the complete answer`, async () => {
         let count = 0
         for (const recorded of streams) {
           const events = decodeAll(dialects[from], sseData(recorded))
@@ -162,7 +162,7 @@ describe('recorded streams through official SDKs', () => {
   }
 })
 
-/** A few short streams of different kinds, because each is cut at every event. */
+/** A few short streams of different kinds. Only a few, because each stream is cut off after every event. */
 function chosen(streams: ReturnType<typeof casesOf>): ReturnType<typeof casesOf> {
   const short = streams.filter((each) => sseData(each).length < 60)
   const kinds = ['tool_calls', 'tool_use', 'reasoning', 'text']
@@ -209,8 +209,8 @@ function sealsOf({ messages }: Conversation): string[] {
 }
 
 /**
- * The signatures that come back when an answer is sent in a dialect and the caller puts its message into the next
- * request.
+ * The signatures in a caller's next request, if an answer is sent to the caller in a dialect and the caller adds the
+ * answer to its history.
  */
 function broughtBack(to: DialectName, parts: Reply['choices'][0]['parts']): string[] {
   const request = dialects[to].decodeRequest(

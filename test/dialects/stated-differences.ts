@@ -2,8 +2,8 @@ import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 
 /**
- * A permitted difference between a request and the result of decoding and encoding it again, and how both are
- * normalised before they are compared.
+ * A permitted difference between a request and the result of decoding and encoding it again. `apply` removes the
+ * difference from both before they are compared.
  */
 export interface Difference {
   says: string

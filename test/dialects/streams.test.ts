@@ -51,7 +51,7 @@ describe('calls whose inputs arrive interleaved', () => {
     expect([...new Set(order)]).toEqual(['start 0', 'delta 0', 'stop 0', 'start 1', 'delta 1', 'stop 1'])
   })
 
-  test('that follow one another are passed on as they arrive', () => {
+  test('that do not overlap are passed on as they arrive', () => {
     const encoder = dialects['anthropic-messages'].streamEncoder(frameOf('anthropic-messages'))
     const decoder = dialects['openai-chat'].streamDecoder('seed')
     const push = (data: string) =>
@@ -167,7 +167,7 @@ describe('usage with a count for every class of tokens', () => {
   for (const name of names) {
     test(`keeps in ${name} the counts that the dialect can express, both streamed and not`, () => {
       const classes = Object.fromEntries(told[name].map((each) => [each, usage[each]]))
-      // The Responses API always names a tier.
+      // Responses of the Responses API always contain a service tier.
       const tier = name === 'openai-responses' ? { tier: 'default' } : {}
       const expected = { promptTokens: 1000, completionTokens: 300, ...classes, ...tier }
       const choices = [{ parts: [{ type: 'text', text: 'Hi' } as const], stop: { reason: 'stop' } as const }]

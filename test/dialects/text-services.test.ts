@@ -146,7 +146,7 @@ describe('DeepL', () => {
     expect(reply.usage).toEqual({ promptTokens: 5, completionTokens: 0 })
   })
 
-  test('reports an exhausted quota as an exhausted quota', () => {
+  test('reports status 456 as an exhausted quota and status 403 as an authentication error', () => {
     expect(deeplTranslate.decodeFailure(456, { message: 'Quota exceeded' })).toMatchObject({
       kind: 'quota',
       message: 'Quota exceeded',

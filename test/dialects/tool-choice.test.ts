@@ -81,7 +81,7 @@ describe('when the caller allows only the web search', () => {
     },
   )
 
-  test('a chat model that can search is told to search and to call no tool', () => {
+  test('a chat model with web search gets the search option, and a tool choice that forbids calls of functions', () => {
     const { wire, dropped } = moved('openai-responses', asked, chat, { webSearch: true })
     expect(wire).toMatchObject({ web_search_options: {}, tool_choice: 'none' })
     expect(dropped).toEqual([])
@@ -106,12 +106,12 @@ describe('when the caller allows some functions', () => {
     expect(wire['web_search_options']).toBeUndefined()
   })
 
-  test('a service that might not support such a list gets only those tools, and must call one', () => {
+  test('a service that might not support a list of allowed tools gets only the allowed tools, and must call one of them if the caller requires a call', () => {
     const { wire, tools } = moved('openai-responses', allow('required', { type: 'function', name: 'look' }), chat)
     expect([tools, wire['tool_choice']]).toEqual([['look'], 'required'])
   })
 
-  test('Google gets their names, and does not search', () => {
+  test('Google gets the names of the allowed functions, and does not search', () => {
     const { wire, tools, dropped } = moved('openai-responses', one, gemini)
     expect(tools).not.toContain('googleSearch')
     expect(wire['toolConfig']).toEqual({
@@ -172,7 +172,7 @@ describe('a free-text tool of OpenAI’s chat', () => {
 })
 
 describe('a built-in tool whose use is required', () => {
-  test('is required on Anthropic too', () => {
+  test('is required on Anthropic if a caller of the Responses API requires it', () => {
     const asked = { tools: responsesTools, tool_choice: { type: 'web_search' } }
     const { wire, dropped } = moved('openai-responses', asked, messages)
     expect(wire['tool_choice']).toEqual({ type: 'tool', name: 'web_search' })

@@ -186,14 +186,14 @@ describe('fields that only one dialect has', () => {
     ])
   })
 
-  test('a request that refers to something stored at another service is refused, and is not sent without it', () => {
+  test('a request that refers to a file or response stored at another service is refused', () => {
     const kept = { input: 'And then?', previous_response_id: 'resp_1' }
     expect(() => translated('openai-responses', 'gemini', kept)).toThrow('previous_response_id is stored at a service')
     const file = {
       contents: [{ parts: [{ fileData: { fileUri: 'gs://bucket/a.pdf', mimeType: 'application/pdf' } }] }],
     }
     expect(() => translated('gemini', 'openai-chat', file)).toThrow('a file stored at a service')
-    // The service that stores the file accepts the reference.
+    // The same request is accepted if it is sent to the service that stores the file.
     expect(translated('gemini', 'gemini', file).body).toMatchObject(file as never)
     const sound = {
       messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } }] }],
@@ -207,14 +207,14 @@ describe('thinking', () => {
   const claude = (model: string, effort: string, more: JsonObject = {}) =>
     translated('openai-chat', 'anthropic-messages', { ...ask, ...more, reasoning_effort: effort }, model)
 
-  test('becomes a budget for older Anthropic models if the caller sent an effort, and drops the temperature', () => {
+  test('becomes a budget for older Anthropic models if the caller sent an effort, and the temperature is dropped', () => {
     const { body, dropped } = claude('claude-sonnet-4-5-20250929', 'medium', { max_tokens: 9000 })
     expect(body).toMatchObject({ max_tokens: 9000, thinking: { type: 'enabled', budget_tokens: 8192 } } as never)
     expect([body['temperature'], dropped]).toEqual([undefined, ['temperature']] as never)
     expect(claude('claude-3-7-sonnet-latest', 'none').body).toMatchObject({ thinking: { type: 'disabled' } } as never)
   })
 
-  test('has a budget below a limit that the caller set, and raises the limit only if it is the default', () => {
+  test('gets a budget below the caller’s token limit; if the caller set no limit, the default limit is raised to fit the budget', () => {
     const sent = (limit: JsonObject, effort = 'high', model = 'claude-sonnet-4-5') => {
       const ask = { messages: [{ role: 'user', content: 'Hi' }], reasoning_effort: effort, ...limit }
       const { body, dropped } = translated('openai-chat', 'anthropic-messages', ask, model)
@@ -352,7 +352,7 @@ test('a thought that one service encrypted is not sent to another, which could n
       expect(dropped).toHaveLength(1)
     }
   }
-  // OpenAI's chat dialect only carried the thought. Anthropic, which produced it, gets it back.
+  // In the OpenAI chat request, the thought is one that Anthropic produced, so it is sent to Anthropic.
   const back = translated('openai-chat', 'anthropic-messages', from['openai-chat']).body
   expect(back['messages']?.[0]?.['content']?.[0]).toEqual({
     type: 'thinking',
@@ -566,7 +566,7 @@ describe('the response format', () => {
     },
   }
 
-  test('forbids other properties for Anthropic, and omits the limits that Anthropic refuses', () => {
+  test('is a schema without additional properties for Anthropic, and omits the limits that Anthropic refuses', () => {
     expect(translated('openai-chat', 'anthropic-messages', json).body['output_config']).toEqual({
       format: { type: 'json_schema', schema: { ...schema, additionalProperties: false } },
     } as never)
@@ -582,7 +582,7 @@ describe('the response format', () => {
     } as never)
   })
 
-  test('becomes a JSON schema if it is Google’s own schema', () => {
+  test('becomes a JSON schema for other services if the caller sent Google’s own schema format', () => {
     const google = {
       contents: [{ parts: [{ text: 'Hi' }] }],
       generationConfig: {
@@ -637,7 +637,7 @@ describe('tools that are not functions', () => {
     expect(dropped).toEqual(['tools.format'])
   })
 
-  test('a service’s own web search is requested in the format of each service', () => {
+  test('a web search that is declared in one service’s format is sent in the format of each other service', () => {
     const claude = {
       max_tokens: 5,
       messages: [{ role: 'user', content: 'News?' }],
@@ -660,15 +660,15 @@ describe('tools that are not functions', () => {
     const claude = { max_tokens: 5, messages: [{ role: 'user', content: 'News?' }], tools: [search] }
     const chat = translated('anthropic-messages', 'openai-chat', claude, 'gpt-5.1')
     expect([chat.body['web_search_options'], chat.dropped]).toEqual([undefined, ['tools.web_search']] as never)
-    // Google accepts its search together with functions only from callers who send its searches back, as only callers
-    // of its own dialect do.
+    // Google accepts its search together with functions only if the caller sends the search results back with the
+    // history. Only callers of the Gemini API do this.
     const tools = [search, { name: 'f', input_schema: { type: 'object' } }]
     const google = translated('anthropic-messages', 'gemini', { ...claude, tools })
     expect(google.body['tools']).toEqual([{ functionDeclarations: [expect.objectContaining({ name: 'f' })] }] as never)
     expect(google.dropped).toEqual(['tools.web_search'])
   })
 
-  test('no thinking is requested from a model that cannot think, and the dropped option is reported', () => {
+  test('the thinking option is dropped and reported if the model does not support thinking', () => {
     const hi = { messages: [{ role: 'user', content: 'Hi' }] }
     const claude = { ...hi, max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 } }
     const effortFor = (model: string) => translated('anthropic-messages', 'openai-chat', claude, model)

@@ -54,7 +54,7 @@ const request: Readonly<Record<'openai-responses' | 'anthropic-messages' | 'open
  */
 type Shapes = Readonly<Record<string, readonly string[]>>
 
-/** According to the OpenAI API reference and the Open Responses specification. */
+/** Required fields according to the OpenAI API reference and the Open Responses specification. */
 const responses: Shapes = {
   response: [
     ...['id', 'object', 'created_at', 'completed_at', 'status', 'incomplete_details', 'model', 'previous_response_id'],
@@ -121,7 +121,7 @@ const responses: Shapes = {
   'response.reasoning_text.done': ['sequence_number', 'item_id', 'output_index', 'content_index', 'text'],
 }
 
-/** According to the Anthropic API reference. */
+/** Required fields according to the Anthropic API reference. */
 const messages: Shapes = {
   message: [
     ...['id', 'container', 'content', 'diagnostics', 'model', 'role', 'stop_details', 'stop_reason', 'stop_sequence'],
@@ -143,7 +143,7 @@ const messages: Shapes = {
   message_delta: ['delta', 'usage'],
 }
 
-/** According to the OpenAI API reference, "Chat". */
+/** Required fields according to the OpenAI API reference, "Chat". */
 const chat: Shapes = {
   'chat.completion': ['id', 'choices', 'created', 'model'],
   'chat.completion.chunk': ['id', 'choices', 'created', 'model'],
@@ -246,7 +246,7 @@ test('a phase that arrived with a Responses API message stays with that message'
   expect(encodeReply(reply, frameOf('openai-responses'))['output']).toMatchObject([{ phase: 'commentary' }])
 })
 
-test('extra fields beside the text in an answer are not reported as dropped when an Anthropic caller sends them back', () => {
+test('fields that an answer’s text block has besides its text are not reported as dropped when an Anthropic caller sends the block back', () => {
   const answer = dialects['anthropic-messages'].encodeReply(rich, frameOf('anthropic-messages'))
   const body = {
     model: 'm',

@@ -11,7 +11,7 @@ import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 
-test('spec 7: an administrator starts from a ready rule, adds a destination, tests it and reads the message', async () => {
+test('spec 7: an administrator creates a rule from a template, adds a destination, tests it and reads the message', async () => {
   await using hook = await startService((_, response) => response.end('ok'))
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit

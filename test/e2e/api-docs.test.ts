@@ -45,7 +45,7 @@ for (const theme of ['light', 'dark'] as const) {
   })
 }
 
-test('the API page works without JavaScript and with the keyboard, and loads no other resource', async () => {
+test('the API page works without JavaScript and with the keyboard, and loads no scripts, styles or images', async () => {
   await using context = await browser.newContext({ javaScriptEnabled: false })
   const page = await context.newPage()
   const asked: string[] = []

@@ -146,7 +146,7 @@ describe('apps', () => {
     )
   })
 
-  test('have commands that a shell reads as written, whatever characters the model name contains', async () => {
+  test('have commands in which the model name is quoted, so that a shell runs no part of it', async () => {
     const model = `it's $(echo run) "\`echo run\`" \\ \u6a21;echo run`
     const channel = { type: 8, key: 'k', name: 'odd', group: 'default', base_url: upstream.url }
     await site.api('POST', '/api/channel/', { ...channel, models: model })
@@ -202,7 +202,7 @@ describe('apps', () => {
     }
   })
 
-  test('on this computer, cc-switch and Cherry Studio, are set up with a link', async () => {
+  test('that are installed on the user’s computer (cc-switch and Cherry Studio) are set up with a link', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     await visit.open(`/token?start=${id}`)

@@ -7,7 +7,7 @@ import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 
-test('the backup section makes a backup now, shows the last one, and says what failed', async () => {
+test('the backup section starts a backup, shows the last backup, and shows the error if it failed', async () => {
   await using visit = await site.visit({ as: rootAccount, width: 390 })
   const { page } = visit
   await visit.open('/setting?tab=system')
@@ -25,7 +25,7 @@ test('the backup section makes a backup now, shows the last one, and says what f
   expect(readdirSync(folder)).toHaveLength(1)
   await page.getByText(/^Next backup/).waitFor()
 
-  // This folder is a file, so the backup fails.
+  // The backup folder is set to the path of a file, so the backup fails.
   await site.api('PUT', '/api/option/', { key: 'BackupFolder', value: 'tollgate.db' })
   await page.reload()
   await now.click()
@@ -51,7 +51,7 @@ test('the log copy is set up, tested and watched in its section, and failures ar
   await page.getByText('このコピー先にはログを保存できません').waitFor()
   await page.getByText('フォルダーに書き込めません（EEXIST）。').waitFor()
 
-  // Pretends that another node does the copying, so that this node does not change the state.
+  // Marks the log copy as the job of another node, so that this node does not change the state that the test writes.
   await using db = openDatabase(site)
   const name = `file://${join(site.folder, 'copied')}`
   db.run(

@@ -1,4 +1,4 @@
-// What the top bar shows: the page's place in the console, and what happened.
+// The top bar: the breadcrumb, and the bell with news.
 import { describe, expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
@@ -7,7 +7,7 @@ import { eventually } from './support/eventually.ts'
 const site = openConsole()
 
 describe('the breadcrumb', () => {
-  test('leads from the list to the object, which is also in the title of the window', async () => {
+  test('shows the list, the object and the form; the window’s title begins with the object’s name', async () => {
     const user = await site.addUser('crumbs')
     const { id } = await site.apiAs<{ id: number }>(user, 'POST', '/api/token/', { name: 'openai-backup' })
     await using visit = await site.visit({ as: user })
@@ -29,7 +29,7 @@ describe('the breadcrumb', () => {
     await eventually(() => page.title()).toStartWith('new token')
   })
 
-  test('names a page that has no entry in the menu, under the page that leads to it', async () => {
+  test('shows a page without a menu entry below the page that links to it', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const crumbs = page.getByRole('navigation', { name: 'Breadcrumb' })

@@ -1,5 +1,5 @@
-// Administrators' views of all channels other than the list: each channel's share of the calls, and models without a
-// price. Also tests selecting several rows at once.
+// The health board and the models map of the channel page, the report on a test of all channels, and the selection of
+// several rows.
 import { beforeAll, expect, test } from 'bun:test'
 import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { axeFaults } from './support/audit.ts'
@@ -71,7 +71,7 @@ test('the models map flags models without a price, and links to the prices', asy
 })
 
 test('after a test of all channels, a report groups the failures by reason; a group can be disabled, enabled again and tested again', async () => {
-  // Nothing listens at the channels' addresses, so each test fails.
+  // No server listens on the channels' base URLs, so each test fails.
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/channel')

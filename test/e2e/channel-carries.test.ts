@@ -58,7 +58,7 @@ test('the extra settings of a channel are written as lines and JSON and checked 
   await eventually(() => page.getByRole('rowheader').allTextContents()).toEqual(['carrier'])
 })
 
-test('costs are set by hand or from a price list, where a tenfold price has to be selected, and requests show their margin', async () => {
+test('costs are set by hand or from a price list; a tenfold price is used only if the admin selects it; requests show their margin', async () => {
   const id = await addChannel({ name: 'priced' })
   const costs = () => site.api<{ models: object }>('GET', `/api/channel/${id}/costs`)
   await using visit = await site.visit({ as: rootAccount })
@@ -86,7 +86,8 @@ test('costs are set by hand or from a price list, where a tenfold price has to b
   await dialog.getByRole('button', { name: 'Save' }).click()
   await eventually(async () => (await costs()).models).toEqual({ 'gpt-4o': { input: 2.5, output: 10 } })
 
-  // The same list is now read on a schedule. One of its prices is more than ten times the price that is used.
+  // From here on, the same list is read on a schedule. Its price for gpt-4o is more than ten times the channel's
+  // current price.
   await site.api('PUT', `/api/channel/${id}/costs`, {
     multiplier: null,
     models: { 'gpt-4o': { input: 0.1, output: 0.4 } },
@@ -143,7 +144,7 @@ test('costs are set by hand or from a price list, where a tenfold price has to b
   await page.getByRole('columnheader', { name: 'Upstream cost' }).waitFor()
 })
 
-test('first prices that are far from the built-in ones are shown beside them, and can be used together', async () => {
+test('first prices that are far from the built-in prices are shown beside these, and one button accepts them all', async () => {
   const id = await addChannel({ name: 'cheap', models: 'gpt-4o,gpt-4-turbo' })
   const row = { quota_type: 0, completion_ratio: 4 }
   const data = ['gpt-4o', 'gpt-4-turbo'].map((model_name) => ({ ...row, model_name, model_ratio: 0.05 }))

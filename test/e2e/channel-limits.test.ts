@@ -4,7 +4,7 @@ import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 
-test('limits are set in the form of a channel, and the board shows what they have in use', async () => {
+test('limits are set in the form of a channel, and the board shows how much of each limit is used', async () => {
   const [id] = await site.api<number[]>('POST', '/api/channel/', {
     name: 'limited',
     key: 'sk-x',
@@ -39,7 +39,7 @@ test('limits are set in the form of a channel, and the board shows what they hav
   const board = page.getByRole('region', { name: 'Limits in use' })
   await board.getByText('0 of 7').waitFor()
   await board.getByText('$0.00 of $1.00').waitFor()
-  // A raise lasts a day if no other time is chosen, and the board says until when.
+  // A temporary raise of a limit lasts one day by default, and the board shows when it ends.
   await visit.open(`/channel/edit/${id}`)
   await limit.getByLabel('Raise temporarily by').fill('3')
   await limit.getByLabel('Until').waitFor()
@@ -58,7 +58,7 @@ test('limits are set in the form of a channel, and the board shows what they hav
   await page.getByRole('dialog').getByRole('region', { name: 'Limits in use' }).getByText('0 of 7').waitFor()
 })
 
-test('a drained channel is marked, and takes new sessions again', async () => {
+test('a channel is marked on the board while it is draining', async () => {
   const [id] = await site.api<number[]>('POST', '/api/channel/', {
     name: 'drained',
     key: 'sk-x',

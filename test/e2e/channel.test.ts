@@ -152,7 +152,7 @@ describe('the list of channels', () => {
     }
     await visit.open('/about')
     await find()
-    // Only the setting is found, because the channel page is not open.
+    // The search finds only the option of a similar name, because the channel page is not open.
     await eventually(() => options.allTextContents()).toEqual(['Test all channels every'])
     await visit.open('/channel')
     await page.getByRole('button', { name: 'Test all', exact: true }).waitFor()
@@ -235,7 +235,7 @@ describe('the form of a channel', () => {
     await openAdvanced(page)
     await submit(page)
     await toastShown(page, 'info', 'model mapping must be valid JSON format!')
-    // The error opens the folded part, and the field with the error gets the focus.
+    // The advanced settings, which were hidden, open, and the field with the error gets the focus.
     const mapping = page.getByLabel('Model mapping').last()
     await eventually(() => mapping.evaluate((it) => it === document.activeElement)).toBe(true)
     await page.getByLabel('Model mapping').last().fill('')
@@ -287,7 +287,7 @@ describe('the form of a channel', () => {
     await eventually(() => toastOf(page, 'info', 'please fill in').count()).toBe(0)
   })
 
-  test('an address that the server refuses is marked with the page’s own message, both by Submit and by Save and test', async () => {
+  test('after Submit or Save and test, a base URL that the server refuses is marked, with the console’s message instead of the server’s', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -416,7 +416,7 @@ describe('the form of a channel', () => {
     expect(after[0]).toMatchObject({ models: 'gpt-4o,o3', base_url: upstream.url })
   })
 
-  test('a name that nobody entered follows the provider, and the field "Other" appears only where it means something', async () => {
+  test('the name follows the provider until the user types one, and the field "Other" appears only for types that use it', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -582,7 +582,8 @@ describe('the form of a channel', () => {
       if (early) await press()
       await letGo()
       await eventually(() => box.getAttribute('role')).toBe('combobox')
-      // The button before the box is disabled at first; once it is enabled, Shift+Tab would move the focus to it.
+      // The button before the box must be enabled before a key is pressed, because Shift+Tab moves the focus only to an
+      // enabled button.
       await page.getByRole('button', { name: 'Add recommended', disabled: false }).waitFor()
       if (!early) await press()
       expect(await box.evaluate((it) => it === document.activeElement)).toBe(true)
@@ -690,7 +691,7 @@ describe('the form of a channel', () => {
     await page.getByLabel('Key', { exact: true }).fill('k')
     await addBasic(page)
     const box = page.getByLabel('Groups', { exact: true })
-    // A click while the control loads is the subject of other tests.
+    // Waits until the control has loaded. Other tests click it earlier.
     await eventually(() => box.getAttribute('aria-busy')).toBe(null)
     await box.click()
     await page.getByRole('option', { name: other, exact: true }).click()
@@ -806,7 +807,7 @@ describe('the form of a channel', () => {
   })
 })
 
-test('a row shows two groups of a channel, or one on a narrow screen; a button shows all of them', async () => {
+test('a row shows two of the channel’s groups, or one group on a narrow screen; a button shows all groups', async () => {
   const groups = ['alpha', 'beta', 'gamma', 'delta', 'epsilon']
   const fields = { type: 1, name: 'of many groups', key: 'sk-x', models: 'gpt-4o', group: groups.join(',') }
   await site.api('POST', '/api/channel/', fields)
@@ -823,6 +824,6 @@ test('a row shows two groups of a channel, or one on a narrow screen; a button s
   await row.getByRole('button', { name: 'Show all 5 groups' }).click()
   const panel = page.getByRole('dialog', { name: 'Groups' })
   await eventually(() => panel.getByRole('listitem').allTextContents()).toEqual(groups.toSorted())
-  // The click was not meant for the row, which would open its drawer.
+  // The click on the button did not open the row's drawer.
   expect(new URL(page.url()).searchParams.get('peek')).toBeNull()
 })

@@ -1,4 +1,5 @@
-// Choosing a time range in the chart of the logs, filters of the usage page and its saved views, and suggested names.
+// The chart of the logs, with which a time range can be chosen, and the filters, suggested names and saved views of the
+// usage page.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { openConsole, rootAccount, type Visit } from './support/console.ts'
@@ -188,8 +189,8 @@ test('the ranking shows how each group compares with the previous period', async
   const { page } = visit
   await visit.open('/usage?range=7d&metric=requests')
   const changes = page.getByRole('table', { name: 'Ranking' }).locator('td[data-label="Change"] span')
-  // Today has no calls yet. Each model has three calls in the last six days; in the seven days before, one had four
-  // calls and the other three.
+  // Today has no calls yet. Each of the two models has three calls in the last six days. In the seven days before, one
+  // model had four calls and the other had three.
   await eventually(async () => (await changes.allTextContents()).sort()).toEqual(['-25%', '0%'])
   const inWords = await changes.evaluateAll((cells) => cells.map((cell) => cell.getAttribute('title')).sort())
   expect(inWords).toEqual(['$0.00 compared with the previous period', '-$0.001200 compared with the previous period'])
@@ -208,7 +209,7 @@ describe('filtering the usage page', () => {
     await visit.open('/usage')
     await eventually(() => requests(page)).toBe(String(days))
     await page.getByRole('button', { name: 'Show only this: gpt-4o', exact: true }).click()
-    // The button has disappeared together with its row, but the focus is still in the page's main part.
+    // The row with the clicked button has disappeared. The focus has not left the main part of the page.
     expect(await page.evaluate(() => document.activeElement?.closest('main') !== null)).toBe(true)
     await page.waitForURL(
       ({ searchParams }) => searchParams.get('model') === 'gpt-4o' && searchParams.get('group') === 'token',
@@ -233,7 +234,7 @@ describe('filtering the usage page', () => {
     await eventually(() => requests(page)).toBe(String(days))
   })
 
-  test('a name that was not found can be typed; if nothing matches, the filters can be cleared', async () => {
+  test('a name that is not suggested can be typed; if nothing matches, the filters can be cleared', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/usage?channel=the+second')
@@ -249,7 +250,7 @@ describe('filtering the usage page', () => {
     await eventually(() => facet(page, 'Token').textContent()).toBe('Token')
   })
 
-  test('a custom time range has bars of a suitable length: hours are offered for up to forty days', async () => {
+  test('the bars of a custom time range have a suitable length: one hour is offered only for ranges of up to forty days', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/usage?range=90d&rollup=hour')
@@ -281,7 +282,7 @@ describe('filtering the usage page', () => {
     await eventually(() => row.locator('td[data-label="Failed"]').textContent()).toBe('1 (10.0%)')
   })
 
-  test('the link from the log shows the usage of the same calls', async () => {
+  test('the link on the log page opens the usage page with the same filters', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log?model=gpt-4o&token=token+1&from=7d')

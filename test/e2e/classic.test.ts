@@ -1,5 +1,6 @@
-// Sections of the specification (see coverage.md): 7. The console with a server that has only the endpoints of the
-// specification: every page works without errors, and features that need more endpoints are not offered.
+// Sections of the specification (see coverage.md): 7. These tests run the console against a server that has only the
+// endpoints of the specification. Every page works without errors, and features that need other endpoints are not
+// offered.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
@@ -113,7 +114,7 @@ for (const [who, paths] of Object.entries(pages)) {
   })
 }
 
-test('spec 7: prices that the server does not report are not offered', async () => {
+test('spec 7: the console shows no prices if the server does not report them', async () => {
   await using visit = await classicVisit(user)
   const { page } = visit
   await visit.open('/model')

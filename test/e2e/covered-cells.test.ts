@@ -1,5 +1,5 @@
-// The buttons at the end of each row stay in view, so a list that is wider than its page would have cells behind them.
-// No cell is covered on the screens of common laptops.
+// The buttons at the end of each row stay visible when a list is wider than its page, and then cover other cells. These
+// tests check that no cell is covered at the screen widths of common laptops.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { FakeUpstream } from '../helpers/fake-upstream.ts'
@@ -36,7 +36,10 @@ const lists = [
   '/setting?tab=audit',
 ]
 
-/** The texts of cells that are partly behind the buttons of their row, or of headings beyond the edge of the list. */
+/**
+ * The texts of cells that are partly behind the buttons of their row, and of headings that extend beyond the edge of
+ * the list.
+ */
 function coveredCells(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     [...document.querySelectorAll<HTMLElement>('.data-table')].flatMap((table) => {
@@ -49,7 +52,7 @@ function coveredCells(page: Page): Promise<string[]> {
           const content = document.createRange()
           content.selectNodeContents(cell)
           const { right } = content.getBoundingClientRect()
-          // Truncated content ends with its cell.
+          // If the content is truncated, its visible part ends at the edge of its cell.
           const end = Math.min(right, cell.getBoundingClientRect().right)
           return end > limit + 1 ? [`${cell.textContent} (${Math.round(end - limit)} px)`] : []
         })

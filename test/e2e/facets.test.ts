@@ -1,5 +1,5 @@
-// Facets: filters with several values, and filters that exclude values, on the pages of logs and usage; filters of users
-// and tokens; the list of a select box.
+// Facets are filters that accept several values or exclude values. The pages of logs and usage have them. This file
+// also tests the filters of users and tokens, and the list of a select box.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { openConsole, rootAccount } from './support/console.ts'
@@ -85,7 +85,7 @@ describe('facets of the logs', () => {
     await page.getByText('· 12 rows').waitFor()
   })
 
-  test('channels are chosen and shown by name; a value that was not found can be typed', async () => {
+  test('channels are chosen and shown by name; a value that is not in the list can be typed', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log?type=2')
@@ -172,7 +172,7 @@ test('facets of the usage page apply to the figures, the table and the file, and
   await eventually(() => rowsOf(page).count()).toBe(2)
 })
 
-test('users are filtered by role, status, group and balance, and tokens by the status that their next request would find', async () => {
+test('users are filtered by role, status, group and balance, and tokens by their current status, such as expired', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/user')
@@ -193,7 +193,7 @@ test('users are filtered by role, status, group and balance, and tokens by the s
   await rowOf(page, 'old').waitFor()
 })
 
-test("a select box opens the console's list with mouse and keyboard, and its letters work", async () => {
+test("a select box opens the console's own list with mouse or keyboard, and typed letters select an entry", async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/log')

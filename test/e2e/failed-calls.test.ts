@@ -103,7 +103,7 @@ describe('a failed call', () => {
     await other.page.getByText('No entry for this request ID').waitFor()
   })
 
-  test('spec 2: shows how it was made, with the upstream’s format only for administrators', async () => {
+  test('spec 2: shows the request’s endpoint, format, app and parameters, and the upstream’s format only to administrators', async () => {
     const common = [
       ['Endpoint', '/v1/chat/completions'],
       ['Format', 'OpenAI Chat Completions'],
@@ -165,7 +165,7 @@ describe('a failed call', () => {
     expect(await page.getByText('refusing').count()).toBe(0)
   })
 
-  test('shows a note if it has no row of its own and another row counts it', async () => {
+  test('is opened as the row of a similar failure, with a note, if only that row counts it', async () => {
     const left = `${request.slice(0, -8)}00000000`
     using database = openDatabase(site)
     database.run('update logs set left_out = 41, left_out_since = created_at - 1 where request_id = ?', [request])

@@ -31,7 +31,7 @@ for (const [address, api] of addresses) {
   })
 }
 
-test('the models map of the channel page does not request the channel list', async () => {
+test('the channel page does not request its list if it opens with the models map', async () => {
   await using visit = await site.visit({ as: rootAccount })
   await visit.open('/channel?view=models')
   await visit.page.getByText('gpt-4o').first().waitFor()

@@ -75,7 +75,8 @@ for (const { who, options, shown } of looks) {
         side: await widthOf(page, `${frame} > .bg-sunken`),
       }
       await letGo()
-      // Once the start page knows that there is no custom home page, it shows its heading on a separate line.
+      // The start page first waits for the answer whether there is a custom home page. If there is none, it shows its
+      // heading on a separate line.
       const title = path === '/' ? 'main p.text-xl' : 'main h1'
       await page.locator(title).waitFor()
       const after = {
@@ -85,8 +86,8 @@ for (const { who, options, shown } of looks) {
       }
       expect([path, before]).toEqual([path, after])
       expect([path, await page.locator(frame).count()]).toEqual([path, 0])
-      // Makes the next page a visitor's first page again. Creating a new context for each page would take half of the
-      // test's time.
+      // Clears the storage, so that the next page is opened as on a first visit. A new browser context for each page
+      // would take half of the test's time.
       await page.evaluate(() => {
         localStorage.clear()
         sessionStorage.clear()
@@ -182,7 +183,7 @@ test('the heading stays visible while a part of the page loads slowly', async ()
     look()
   })
   const letGo = await openHeld(page, '/token', '**/assets/token.en-*.js')
-  // By then the console itself has loaded, because it has requested the status.
+  // After the request for the status, the console's own script has run.
   await page.waitForRequest('**/api/status')
   await page.waitForTimeout(1000)
   expect(await page.locator(frame).count()).toBe(1)

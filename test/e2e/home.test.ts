@@ -57,7 +57,7 @@ describe('without a custom home page', () => {
     await page.getByText('1 of 3 done').waitFor()
     await eventually(() => page.locator('li[data-done="true"]').textContent()).toContain('Add credit')
     await eventually(() => kpi(page, 'Balance').textContent()).toContain('$2.00')
-    // The page stays open, so the call completes while the page is visible.
+    // The call is made while the page is open, so that the step is ticked without a reload.
     await makeCall(user)
     await page.locator('li[data-done="true"]').filter({ hasText: 'Make your first request' }).waitFor()
     await page.reload()
@@ -74,7 +74,7 @@ describe('without a custom home page', () => {
     )
   })
 
-  test('a new account has no steps done and nothing in its log', async () => {
+  test('for a new account, no step is ticked and the log is empty', async () => {
     const fresh = await site.addUser('fresh', { quota: 0 })
     await using visit = await site.visit({ as: fresh })
     await visit.open('/')

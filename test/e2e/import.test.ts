@@ -9,7 +9,7 @@ import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 
-test('spec 7: root uploads a database, sees what would happen, imports it, and finds the sums side by side', async () => {
+test('spec 7: root uploads a database, checks it without changes, imports it, and compares the sums of the source and the installation', async () => {
   const from = ownSource('new-api', {
     ...smallRows(),
     subscription_plans: [{ id: 1, title: 'Gold', price_amount: 9.5 }],
@@ -72,7 +72,7 @@ test('spec 7: root uploads a database, sees what would happen, imports it, and f
 test('a running import survives a reload, and can be cancelled; one that was killed can be continued', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
-  // A run, as other nodes see it.
+  // A running import as another node returns it. The test sends it to the page instead of the server's response.
   const run = {
     ...{ id: 77, state: 'running', dry_run: false, source: 'mysql://10.0.0.5:3306/oneapi', merge: false, only: [] },
     ...{ since: 0, started_by: 'root', created_at: 1_790_000_000, finished_at: 0, stage: 'logs', done: 250_000 },

@@ -1,6 +1,6 @@
-// The jobs for which people open the console, on an installation with 60 channels, 300 users and 20,000 calls. Each
-// test ends with the answer on the screen. The first job, from an empty installation to the first call, is in
-// first-call.test.ts.
+// Typical questions that people answer with the console, on an installation with 60 channels, 300 users and 20,000
+// calls. Each test ends when the answer is on the screen. first-call.test.ts tests the way from an empty installation
+// to the first call.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -75,7 +75,7 @@ test('a user: balance, how long it lasts, and which requests failed and why', as
   await page.getByRole('dialog').getByRole('region', { name: 'Failure' }).locator('p').first().waitFor()
 })
 
-test('finance: three clicks from the overview save who spent what last month, by user and model, in dollars; the sum is that of the log rows', async () => {
+test('finance: three clicks from the overview save a file of last month’s spend by user and model, in dollars; its sum equals that of the log rows', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/')

@@ -17,7 +17,7 @@ interface List {
   heading: string
   /** Path prefix of the list's calls. */
   api: string
-  /** A column with numbers: its header, and the name by which it is sorted. */
+  /** A column with numbers: its header, and its name in the sort parameter of the URL. */
   numbers: { header: string; sort: string }
   search?: { label: string; text: string; rows: number }
   /** The text of an empty list. */

@@ -63,7 +63,7 @@ describe('the logs', () => {
     for (const column of ['Time', 'Token', 'Model', 'Tokens', 'Cost', 'Duration', 'Outcome'])
       await page.getByRole('columnheader', { name: column, exact: true }).waitFor()
     await eventually(() => page.getByRole('columnheader', { name: 'Channel', exact: true }).count()).toBe(0)
-    // The specification's other columns can be chosen.
+    // The columns of the specification that are hidden by default can be shown.
     await page.getByRole('button', { name: 'Columns' }).click()
     for (const column of ['Type', 'Prompt tokens', 'Completion tokens', 'Details']) {
       await page.getByRole('checkbox', { name: column, exact: true }).check()
@@ -74,8 +74,8 @@ describe('the logs', () => {
     const list = visit.calls().find((each) => each.startsWith('GET /api/log/self?')) ?? ''
     const asked = new URLSearchParams(list.slice(list.indexOf('?')))
     expect(asked.get('start_timestamp')).toBe('0')
-    // Between 60 and 61 minutes from now, because the time is rounded up to whole minutes, so that repeated requests
-    // are identical.
+    // The end of the range is between 60 and 61 minutes from now. The page rounds it up to whole minutes, so that
+    // repeated requests are identical.
     const ahead = Number(asked.get('end_timestamp')) - openedAt
     expect(ahead).toBeGreaterThanOrEqual(3600)
     expect(ahead).toBeLessThanOrEqual(3660 + (Math.floor(Date.now() / 1000) - openedAt))
@@ -104,7 +104,7 @@ describe('the logs', () => {
     await rowWith(page, 'laptop').waitFor({ state: 'detached' })
   })
 
-  test('requests are counted without top-ups and other entries, and an average is of requests only', async () => {
+  test('the number of requests and the averages do not include top-ups and other entries', async () => {
     await site.api('POST', '/api/topup', {
       user_id: (await site.api<{ id: number }>('GET', '/api/user/self')).id,
       quota: 5,
@@ -218,7 +218,8 @@ describe('the logs', () => {
     await call(caller, 'meanwhile', 'gpt-4o')
     expect(await page.getByText('New entries appear as they are written.').count()).toBe(0)
     release()
-    // If the server is slow to publish the row, it may also arrive through the live connection.
+    // The row is loaded once the connection is open. If the server publishes it late, it arrives through the live
+    // connection instead, and another message is shown.
     await page.getByText(/^(?:New entries appear as they are written\.|1 new entry)$/).waitFor()
     await rowWith(page, 'meanwhile').waitFor()
   })
@@ -383,7 +384,7 @@ describe('the details of a call', () => {
     await eventually(requestId).toBe(second)
     await drawer.getByRole('button', { name: 'Previous row' }).click()
     await eventually(requestId).toBe(first)
-    // There is no row before the first.
+    // At the first row, the key for the previous row has no effect.
     await page.keyboard.press('k')
     await eventually(() => drawer.getByRole('button', { name: 'Previous row' }).getAttribute('aria-disabled')).toBe(
       'true',

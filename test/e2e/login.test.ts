@@ -44,7 +44,7 @@ describe('logging in', () => {
     await eventually(() => page.evaluate(() => localStorage.getItem('user'))).toBeNull()
   })
 
-  test('a visitor redirected from another page sees a note that does not mention that page’s address; earlier errors disappear on success', async () => {
+  test('a visitor who is redirected to the login page sees a note without the URL of the first page; a successful login removes earlier errors', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/token?q=mine')
@@ -155,7 +155,8 @@ describe('the guard', () => {
     const { page } = visit
     await visit.open('/token')
     await page.context().clearCookies()
-    // The page also refreshes itself, so the button may be gone before it is clicked.
+    // The page may reload its list by itself and leave before the button is clicked, so an error of the click is
+    // ignored.
     void page
       .getByRole('button', { name: 'Refresh' })
       .click()

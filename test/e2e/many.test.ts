@@ -51,7 +51,7 @@ for (const { path, rows, sort } of lists) {
   })
 }
 
-test('a sorted log shows that it covers only the newest rows, and its figures still cover all rows', async () => {
+test('a sorted log shows a note that it contains only the newest rows, but its figures are sums of all rows', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   const figures = page.getByRole('region', { name: /tokens/i }).first()
@@ -72,7 +72,7 @@ test('a sorted log shows that it covers only the newest rows, and its figures st
   expect(await figures.textContent()).toMatch(/Requests1,6\d{2}/)
 })
 
-test('the log’s figures stay while another page loads; after a change of filters, they wait for the new sums', async () => {
+test('the log’s figures stay while another page loads; after a change of filters, they are hidden until the new sums arrive', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   const figures = page.getByRole('region', { name: /tokens/i }).first()
@@ -88,7 +88,7 @@ test('the log’s figures stay while another page loads; after a change of filte
     await held.promise
     await route.continue()
   })
-  // The requested time range depends on the clock, but the next page must still count as part of the same list.
+  // Moves the clock on. The requested time range then ends later, but the next page still belongs to the same list.
   await page.clock.setFixedTime(Date.now() + 70_000)
   await page.getByRole('button', { name: 'Next page' }).click()
   await isAsked.promise

@@ -13,8 +13,8 @@ import { toastOf, toastShown } from './support/toasts.ts'
 const site = openConsole()
 
 /**
- * The errors that the browser reports without a network. Parts of the page that load late, such as the bell's, may then
- * fail.
+ * The errors that the browser reports if it has no network. Parts of the page that load late, such as the code of the
+ * bell, may fail.
  */
 const offline = /ERR_INTERNET_DISCONNECTED|dynamically imported module/
 

@@ -49,10 +49,9 @@ beforeAll(async () => {
 
 /** Name, type and prices of a row. */
 const cells = async (page: Page, model: string) => {
-  // The column appears when the facts about the models have arrived.
+  // The column is shown once the page has loaded the details of the models.
   await page.getByRole('columnheader', { name: 'Context' }).waitFor()
-  // The checkbox comes before these cells, the context between them, and this server's figures and the buttons after
-  // them.
+  // The cells of a row are: checkbox, name, type, context, three prices, figures of this server, buttons.
   const [, name, kind, , ...others] = await rowOf(page, model).locator('th, td').allInnerTexts()
   return [name, kind, ...others.slice(0, 3)].map((text) => text?.trim())
 }
@@ -71,7 +70,7 @@ test('the menu leads to the models that the user’s own group can call, with th
   expect(await cells(page, 'dall-e-2')).toEqual(['dall-e-2', 'Images', '$0.016 / image', '', ''])
   expect(await cells(page, 'tts-1')).toEqual(['tts-1', 'Speech', '$15.00 / 1M characters', '', ''])
   expect(await cells(page, 'per-call')).toEqual(['per-call', 'Chat', '$0.02 / request', '', ''])
-  // A model without a price cannot be called, which concerns only administrators.
+  // A model without a price cannot be called, so only administrators see it in the list.
   expect(await rowOf(page, 'not-priced').count()).toBe(0)
   // Only administrators can choose another group.
   expect(await page.getByLabel('Prices for group').count()).toBe(0)
@@ -215,7 +214,7 @@ test('prices use the server’s quota format', async () => {
   }
 })
 
-test('the filters share their rows with the search box and the toolbar’s buttons', async () => {
+test('the filters are on the same lines as the search box and the toolbar’s buttons', async () => {
   await using visit = await site.visit({ as: rootAccount, width: 1366 })
   const { page } = visit
   await visit.open('/model')

@@ -1,4 +1,4 @@
-// Who spent what last month: the table of usage, its file, and the ranges that people ask for. In titles, "spec 7" is
+// Who spent what last month: the table on the usage page, its CSV export, and its time ranges. In titles, "spec 7" is
 // section 7 of the specification (see coverage.md).
 import { beforeAll, expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
@@ -55,13 +55,13 @@ beforeAll(() => {
   }
 })
 
-test('three clicks export who spent what last month, by user and model, in dollars; it is the sum of the log rows', async () => {
+test('three clicks export last month’s spend by user and model, in dollars; its sum equals that of the log rows', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/usage')
   await page.getByText('Last month', { exact: true }).click()
   await page.getByLabel('Group by').selectOption('user model')
-  // The link exports the table that is shown, which follows the menu.
+  // Once the table is grouped as chosen in the menu, the link exports the same groups.
   await page.locator('a[href*="and=model"]').waitFor()
   const saving = page.waitForEvent('download')
   await page.getByRole('link', { name: 'Export CSV', exact: true }).click()
@@ -84,7 +84,7 @@ test('three clicks export who spent what last month, by user and model, in dolla
   expect(cells.at(-1)?.slice(0, 5)).toEqual(['Total', '', '', (sum / 500_000).toFixed(6), String(sum)])
 })
 
-test('all names are in the table, page by page; it is sorted and searched, and remembers the range', async () => {
+test('all names are in the table, page by page; it can be sorted and searched, and the chosen time range is kept', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/usage?group=user')

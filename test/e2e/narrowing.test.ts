@@ -1,6 +1,6 @@
-// Lists that are narrowed by search, filters and pages: what is announced, what is cleared, what stays selected, and
-// what a list shows after a form that was opened from it is closed. In titles, "spec 2" is section 2 of the
-// specification (see coverage.md).
+// Lists with search, filters and pages: what they announce to screen readers, how filters are cleared, which rows stay
+// selected, and what a list shows after a form is closed. In titles, "spec 2" is section 2 of the specification (see
+// coverage.md).
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { openConsole, rootAccount } from './support/console.ts'
@@ -35,7 +35,7 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 
 describe('returning from a form to its list', () => {
   for (const { path, add } of lists) {
-    test(`spec 2: after a form is cancelled, ${path} is as the user left it`, async () => {
+    test(`spec 2: after a form is cancelled, ${path} has the same page, search and sort as before`, async () => {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit
       const left = '?page=2&q=number&sort=-name'

@@ -39,7 +39,7 @@ const png = Buffer.from(
 )
 const picture = { name: 'dot.png', mimeType: 'image/png', buffer: png }
 
-/** Hands files to the message box as a paste or a drop does. */
+/** Pastes a file into the message box, or drops it there. */
 async function give(page: Page, how: 'paste' | 'drop', file: { name: string; type: string; base64: string }) {
   await message(page).evaluate(
     (box, { how, file }) => {
@@ -129,7 +129,7 @@ describe('files', () => {
     await eventually(() => page.getByRole('list', { name: 'Attached files' }).getByRole('listitem').count()).toBe(8)
   })
 
-  test('that the model is known not to accept lead to a warning', async () => {
+  test('lead to a warning if the model does not accept their type', async () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open(path('gpt-3.5-turbo'))
@@ -336,7 +336,7 @@ describe('several models', () => {
     await eventually(() => modelBox(page, 'Model 4').count()).toBe(0)
   })
 
-  test('a failure of one leaves the others alone, and each continues its own conversation', async () => {
+  test('if one model fails, the others are not affected, and each model continues its own conversation', async () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open(`${path()}&compare=gpt-4o`)
@@ -394,7 +394,7 @@ describe('kept conversations', () => {
   }
   const rows = (page: Page) => page.getByRole('dialog', { name: 'Conversations' }).getByRole('listitem')
 
-  test('nothing is kept unless the user wants it', async () => {
+  test('conversations are kept only if the user turns this on', async () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open(path())
@@ -458,7 +458,7 @@ describe('kept conversations', () => {
     await page.getByText('Start a conversation').waitFor()
   })
 
-  test('belong to one user of the browser', async () => {
+  test('are not shown to another user who logs in with the same browser', async () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open(path())
@@ -491,7 +491,7 @@ describe('kept conversations', () => {
     await page.getByText('1 conversation is deleted from this browser. New ones are not kept.').waitFor()
     await page.getByRole('button', { name: 'Delete and turn off' }).click()
     await eventually(() => page.getByLabel('Keep conversations in this browser').isChecked()).toBe(false)
-    // Otherwise, the conversation on the screen would be kept again.
+    // Starts a new conversation, because the conversation on the screen would be kept again.
     await page.keyboard.press('Escape')
     await button(page, 'New conversation').click()
     await open(page)

@@ -28,7 +28,7 @@ beforeEach(() => {
 })
 
 const path = () => `/playground?token=${token.id}&model=gpt-4o-mini`
-describe('choosing', () => {
+describe('choosing a token and a model', () => {
   test('without a token, the page offers only a link to create one', async () => {
     const bare = await site.addUser('bare')
     await using visit = await site.visit({ as: bare })

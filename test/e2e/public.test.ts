@@ -21,7 +21,7 @@ afterEach(async () => {
   await turn('PublicModelsEnabled', false)
 })
 
-test('without the options, visitors see neither page, and there is no link to them', async () => {
+test('if the options are off, visitors see neither the status page nor the prices, and no link to them', async () => {
   await using visit = await site.visit()
   const { page } = visit
   await visit.open('/status')

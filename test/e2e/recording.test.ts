@@ -1,5 +1,5 @@
-// Recordings: root starts one, sees both sides of a request, and ends it; the people concerned are informed. In titles,
-// "spec 7" is section 7 of the specification (see coverage.md).
+// Recordings: root starts one, sees the caller's and the upstream's side of a request, and ends it. The users whose
+// requests are recorded are informed. In titles, "spec 7" is section 7 of the specification (see coverage.md).
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type FakeUpstream, okStream, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type Account, openConsole, rootAccount } from './support/console.ts'
@@ -39,7 +39,7 @@ async function ask(words: string): Promise<string> {
   return response.headers.get('x-oneapi-request-id') ?? ''
 }
 
-test('spec 7: a recorded request shows both sides, and the people concerned are informed while requests are recorded', async () => {
+test('spec 7: a recorded request is shown as the caller and as the upstream saw it, and users are informed while their requests are recorded', async () => {
   await site.apiAs(rootAccount, 'POST', '/api/token/', { name: 'own', unlimited_quota: true, expired_time: -1 })
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit

@@ -93,7 +93,7 @@ test('the keyboard reaches the endpoints, and the browser goes back to the previ
   await page.locator('article').getByRole('heading', { name: 'Create embeddings' }).waitFor()
 })
 
-test('visitors see it only if the option is on', async () => {
+test('visitors see the API reference only if the option is on', async () => {
   await using visit = await site.visit()
   const { page } = visit
   const menu = page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'API reference' })
@@ -109,7 +109,7 @@ test('visitors see it only if the option is on', async () => {
   await setOption('PublicApiReferenceEnabled', 'false')
 })
 
-test('administrators find it in the menu and in their account menu', async () => {
+test('administrators find the API reference in the menu and in their account menu', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/about')

@@ -1,4 +1,4 @@
-// What the server refuses is shown in the language of the page, by the code of the refusal.
+// The console translates the server's refusals into the language of the page. It finds the text by the refusal's code.
 import { setDefaultTimeout, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
 
@@ -21,7 +21,7 @@ test('a failed login is explained in the language of the page', async () => {
   }
 })
 
-test('a refusal that names a field is shown at the field, in Japanese, with the values of the refusal', async () => {
+test('a refusal that names a field is shown at the field, in Japanese, with the values that the server sent', async () => {
   await using visit = await site.visit({ as: rootAccount, language: 'ja' })
   const { page } = visit
   await visit.open('/token/add')

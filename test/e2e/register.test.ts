@@ -79,7 +79,7 @@ describe('registering', () => {
     const { page } = visit
     await visit.open('/register')
     await submit(page).waitFor()
-    // After this, the page has received the status, which lists the login methods that the server offers.
+    // Waits until the page has received the status, which lists the login methods that the server offers.
     await page.waitForFunction(() => localStorage.getItem('status') !== null)
     await page.waitForLoadState('networkidle')
     for (const label of ['Email address', 'Verification code'])
@@ -157,8 +157,8 @@ describe('registering', () => {
 describe('a forgotten password', () => {
   test('spec 2, 8: a reset email is requested, and its link leads to a new password', async () => {
     await site.addUser('forgetful')
-    // Users bind an address themselves, or it is imported. The test writes it to the database, because emails to one
-    // address are limited to one per interval.
+    // The test writes the email address to the database instead of binding it. Binding would send an email, and an
+    // address gets only one email per interval.
     using database = openDatabase(site)
     database.run("update users set email = 'forgetful@example.com' where username = 'forgetful'")
     await site.api('PUT', '/api/option/', { key: 'ServerAddress', value: site.gateway.url })

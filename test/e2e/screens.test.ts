@@ -1,5 +1,5 @@
-// Every page in every state that looks different is checked with axe, in both themes, in every language, wide and
-// narrow. Down to a width of 320 px, nothing may be cut off or scroll sideways. No text may be untranslated.
+// Checks every page with axe, in each of its states, in both themes, in every language, on a wide and on a narrow
+// screen. Down to a width of 320 px, nothing may be cut off or scroll sideways. No text may be untranslated.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { pages } from '../../console/app/pages.ts'
 import type { FakeUpstream } from '../helpers/fake-upstream.ts'
@@ -14,7 +14,7 @@ const [site, bare] = [openConsole(), openConsole()]
 setDefaultTimeout(900_000)
 
 const chosen = swept(screens, nameOf)
-/** Number of screens that are checked at the same time; while one loads, another is computed. */
+/** Number of screens that are checked at the same time; while one screen loads, axe checks another. */
 const atOnce = 4
 const found = new Map<number, Promise<string[]>>()
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => upstream[Symbol.asyncDispose]())
 
 for (const [index, screen] of chosen.entries()) {
-  test(`looks right to everybody: ${nameOf(screen)}`, async () => {
+  test(`has no fault in any theme, language or width: ${nameOf(screen)}`, async () => {
     expect(await faultsOf(index)).toEqual([])
   })
 }

@@ -175,7 +175,7 @@ describe('the page', () => {
     await box(page, 'SystemName').waitFor()
   })
 
-  test('if the server has no option definitions, the console uses its own', async () => {
+  test('if the server sends no option definitions, the console uses built-in definitions', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     // Responds like a server that has only the endpoints of the specification.
@@ -289,7 +289,7 @@ describe('texts and numbers', () => {
     await button(page, 'Discard').click()
   })
 
-  test('an option that is an amount takes dollars, and its quota stays visible', async () => {
+  test('an amount of quota is entered in dollars, and its value in quota units is shown', async () => {
     await put('QuotaForInviter', '250000')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -353,7 +353,7 @@ describe('texts and numbers', () => {
   })
 
   test('spec 5: numbers outside their limits are not sent', async () => {
-    // The gateways of tests start without retries, so the default is set again.
+    // Gateways in tests start with 0 retries, so this test sets the option to its default.
     await put('RetryTimes', '2')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -575,7 +575,8 @@ describe('the audit log', () => {
       await visit.open('/setting?tab=audit')
       await rowsOf(visit.page).nth(4).waitFor()
       const details = await rowsOf(visit.page).evaluateAll((rows) => rows.map((row) => row.children[4]?.textContent))
-      // The first rows may record this visit's login, so they are skipped.
+      // The first rows may be logins of these visits. Logins have no details, so rows are skipped until the first row
+      // with details.
       return details.slice(details.findIndex((detail) => detail !== ''))
     }
     const en = await read('en')
@@ -611,7 +612,7 @@ describe('the audit log', () => {
 describe('options that are tables', () => {
   const table = (page: Page, key: OptionKey) => page.locator(`[id="${key}"]`)
 
-  test('limits of groups are edited in cells, budgets in dollars; a cell says what is wrong with it', async () => {
+  test('limits of groups are edited in cells, budgets in dollars; an invalid value shows an error at its cell', async () => {
     await put('GroupLimits', '{"vip":{"rpm_limit":60,"daily_budget":500000}}')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -645,7 +646,7 @@ describe('options that are tables', () => {
     await eventually(() => stored('GroupLimits')).toBe('{}')
   })
 
-  test('every other table has the cells that its values need', async () => {
+  test('every other table option can be edited in cells', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')

@@ -35,7 +35,7 @@ const save = async (page: Page) => {
 }
 const puts = (calls: readonly string[]) => calls.filter((call) => call.startsWith('PUT /api/option'))
 
-/** Waits for the call to be counted, because log rows are written in batches shortly after the call. */
+/** Waits until the call is counted. Log rows are written in batches, shortly after their calls. */
 const untilCounted = () =>
   eventually(
     async () => (await site.api<{ total: { quota: number } }>('GET', '/api/usage/')).total.quota,

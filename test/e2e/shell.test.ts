@@ -35,7 +35,7 @@ async function heldPalette(page: Page) {
 const isFocused = (element: Element) => element === document.activeElement
 
 describe('the menu', () => {
-  test('spec 2: shows administrators the entries of the specification in its order, in groups, with our own in between', async () => {
+  test('spec 2: shows administrators the entries of the specification in the specification’s order, in groups, with other entries between them', async () => {
     await using visit = await site.visit({ as: rootAccount })
     await visit.open('/about')
     await eventually(async () =>
@@ -259,7 +259,7 @@ describe('the shell', () => {
     await eventually(() => page.evaluate(() => document.activeElement?.tagName)).toBe('MAIN')
   })
 
-  test('a new page begins at its top; the back button returns to where the last page was', async () => {
+  test('a new page begins at its top; the back button restores the scroll position of the previous page', async () => {
     await using visit = await site.visit({ as: rootAccount, height: 400 })
     const { page } = visit
     const offset = () => page.evaluate(() => window.scrollY)
@@ -309,7 +309,7 @@ describe('failed calls', () => {
     const { page } = visit
     await visit.open('/token')
     await page.getByText('No tokens yet').waitFor()
-    // A toast is counted only if it is repeated soon, so the page's clock is fixed.
+    // A repeated toast is counted only if it follows soon after the first, so the page's clock is fixed.
     await page.clock.setFixedTime(Date.now())
     await refusing(page, 200, { success: false, message: 'again' })
     await toastShown(page, 'error', 'Error: again')
@@ -426,7 +426,7 @@ describe('chunks that load later', () => {
     expect(page.url()).toEndWith('/channel')
   })
 
-  test('a list that the user is leaving no longer changes the URL', async () => {
+  test('a pending search of a list does not change the URL after the user has opened a form', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await page.clock.install()
@@ -442,8 +442,8 @@ describe('chunks that load later', () => {
     await page.clock.runFor(250)
     await page.locator('main').getByRole('link', { name: 'New token' }).first().click()
     await page.waitForURL('**/token/add')
-    // A list is searched shortly after the last keystroke. Here, that happens after the user has opened the form, while
-    // its code is still loading.
+    // A search starts shortly after the last keystroke. In this test, it starts after the user has opened the form,
+    // while the code of the form is loading.
     await page.clock.runFor(200)
     expect(await page.locator('h1').textContent()).toBe('my tokens')
     held.resolve()
@@ -574,7 +574,7 @@ describe('the keyboard', () => {
     expect(own.calls().filter((call) => /\/api\/(?:channel|user|redemption)\/search/.test(call))).toEqual([])
   })
 
-  test('the palette puts the page’s own commands first and appearance last, and matches loosely', async () => {
+  test('the palette lists the page’s own commands first and appearance last, and also finds entries by only some of their letters', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel')
@@ -590,7 +590,7 @@ describe('the keyboard', () => {
     await eventually(() => page.getByRole('option', { name: /^Users/ }).count()).toBe(0)
   })
 
-  test('a whole key that is pasted into the palette finds its token; the key is in no address', async () => {
+  test('a whole key that is pasted into the palette finds its token; no URL contains the key', async () => {
     const owner = await site.addUser('keyholder')
     const { id, key } = await site.apiAs<{ id: number; key: string }>(owner, 'POST', '/api/token/', {
       name: 'lost one',
@@ -608,7 +608,7 @@ describe('the keyboard', () => {
     await (await find(own)).click()
     await own.page.waitForURL(`**/token?peek=${id}`)
     await own.page.getByRole('dialog', { name: 'lost one' }).waitFor()
-    // An administrator is led to the owner of the token.
+    // For an administrator, the result is a link to the owner of the token.
     await using other = await site.visit({ as: rootAccount })
     const found = await find(other)
     await found.getByText('owned by keyholder').waitFor()

@@ -19,7 +19,10 @@ const shell = ['app/shell.tsx', 'messages/common.en.ts', 'messages/shell.en.ts']
 const list = [...shell, 'messages/table.en.ts']
 const form = [...shell, 'messages/form.en.ts']
 
-/** The limit for gzipped scripts in KB, and the modules that the first view of a page loads besides the entry. */
+/**
+ * For each page: the limit for its gzipped scripts in KB, and the modules that it loads at first in addition to the
+ * entry module.
+ */
 const budgets: Record<string, { kb: number; modules: string[] }> = {
   '/login': { kb: 110, modules: [...plain, 'pages/login/login.page.tsx', 'messages/auth.en.ts'] },
   '/register': {
@@ -147,10 +150,7 @@ function askedAtFirst(page: string, isUser: boolean): { scripts: string[]; parts
   return { scripts: of('script').map(({ src }) => asset(src)), parts: of('link').map(({ href }) => asset(href)) }
 }
 
-/**
- * Whether a page is for logged-in users only. The home page is for everybody, although it loads more for logged-in
- * users.
- */
+/** Whether a page is for logged-in users only. Pages that load the shell are, except the home page. */
 const isForUsers = (page: string, modules: readonly string[]) => page !== '/' && modules.includes('app/shell.tsx')
 
 describe('a first visit', () => {
@@ -184,7 +184,7 @@ describe('a first visit', () => {
 test('the API reference adds at most 90 KB to the shell: 10 KB of script and 80 KB of document', () => {
   const shellFiles = filesOf(['index.html', ...shell])
   const own = [...filesOf(['pages/reference/reference.page.tsx', 'messages/reference.en.ts'])]
-  // `shared` has parts that nearly every page loads.
+  // The chunk `shared` contains components that nearly every page loads, so it is not counted.
   const added = own.filter((file) => !shellFiles.has(file) && !file.includes('/shared-'))
   expect(sum(added)).toBeLessThanOrEqual(10)
   // Compressed as the server does it.

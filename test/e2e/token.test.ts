@@ -38,7 +38,7 @@ const row = (page: Page, name: string) => rows(page).filter({ has: page.getByRol
 const names = (page: Page) => page.locator('.data-table tbody th').allTextContents()
 
 describe('projects', () => {
-  test('are suggested, listed with their totals, and narrow the list and the usage to their tokens', async () => {
+  test('are suggested, are listed with their totals, and filter the list and the usage by their tokens', async () => {
     const user = await site.addUser('organized')
     for (const [name, used] of [
       ['index', 1_000_000],
@@ -83,7 +83,7 @@ describe('projects', () => {
     await eventually(() => visit.calls().some((call) => /token_name=crawler&token_name=index/.test(call))).toBe(true)
   })
 
-  test('do not show before there is one', async () => {
+  test('are not shown if no token has a project', async () => {
     const user = await site.addUser('plain')
     await addToken(user, { name: 'only' })
     await using visit = await site.visit({ as: user })
@@ -96,7 +96,7 @@ describe('projects', () => {
 })
 
 describe('the key of a token', () => {
-  test('is rotated; the old one is valid for the chosen time, or until its owner ends it', async () => {
+  test('is replaced by a new key; the old key is valid for the chosen time, or until its owner ends it', async () => {
     const user = await site.addUser('rotator')
     const { id, key } = await addToken(user, { name: 'app' })
     const stored = async () => (await tokensOf(user))[0]
@@ -414,7 +414,7 @@ describe('the list of tokens', () => {
     await page.getByRole('menuitem', { name: 'Delete' }).waitFor()
   })
 
-  test('spec 4: with a server that neither counts nor sorts, more pages are loaded on demand, and loaded rows are sorted in the browser, numbers by value', async () => {
+  test('spec 4: if the server returns no total and does not sort, more pages are loaded on demand, and the browser sorts the loaded rows, numbers by value', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     // Behaves like one-api, which returns the same rows without a total, always with the newest first.
@@ -814,7 +814,7 @@ describe('the form of a token', () => {
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ models: 'gpt-4o,another' })
   })
 
-  test('if the user enters the models box before it has loaded, the loaded box is open or focused', async () => {
+  test('if the user clicks or focuses the models box before it has loaded, it is open or focused after loading', async () => {
     await serve('gpt-4o')
     await using visit = await site.visit({ as: await site.addUser('early') })
     const { page } = visit
@@ -897,7 +897,7 @@ describe('the form of a token', () => {
     await staysShut(box)
   })
 
-  test('a pending list still opens after a key that has no effect on its own', async () => {
+  test('a pending list opens even if the user presses a key such as Shift, which has no effect by itself', async () => {
     await serve('gpt-4o')
     await using visit = await site.visit({ as: await site.addUser('modifier') })
     const { page } = visit

@@ -110,7 +110,7 @@ describe('managing users', () => {
   })
 })
 
-test('a row under the pointer is requested before it is clicked, once', async () => {
+test('the data of a row is requested once, when the pointer is on the row and before it is clicked', async () => {
   const { id, username } = await site.addUser('hovered')
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
@@ -141,7 +141,7 @@ test('the form does not write back a balance that was fetched when the pointer w
   expect(await userBy(id)).toMatchObject({ display_name: 'Spends much', quota: 400 })
 })
 
-test('the drawer lists the tokens of a user page by page, without keys, and disables and enables one', async () => {
+test('the drawer lists the tokens of a user page by page, without keys, and a token can be disabled and enabled there', async () => {
   const person = await site.addUser('holder')
   const added: { id: number; key: string }[] = []
   for (let i = 1; i <= 12; i++) {
@@ -170,7 +170,7 @@ test('the drawer lists the tokens of a user page by page, without keys, and disa
   await page.getByRole('button', { name: 'Enable: token 1', exact: true }).click()
   await line('token 1').getByText('Enabled').waitFor()
   expect(await statusOf()).toBe(1)
-  // The URL keeps the tab, so a link shows others the same.
+  // The URL contains the open tab, so that a copied link opens the same tab.
   expect(new URL(page.url()).searchParams.get('tab')).toBe('tokens')
 })
 

@@ -91,7 +91,7 @@ test('the form shows refusals of the server, warnings and the stored values; del
   await page.getByRole('heading', { name: 'second' }).waitFor({ state: 'detached' })
 })
 
-test('people without the role see neither the page nor its menu entry', async () => {
+test('users who are not administrators see neither the page nor its menu entry', async () => {
   const ada = await site.addUser('virtual-ada')
   await using visit = await site.visit({ as: ada })
   const { page } = visit

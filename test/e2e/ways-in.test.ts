@@ -158,7 +158,7 @@ const checkBy = (turnstile: TurnstileServer) => ({
   TurnstileCheckEnabled: 'true',
 })
 
-/** Solves the challenge as the visitor would, and returns the widget's token. */
+/** Makes the fake widget report that the challenge is solved, and returns the widget's token. */
 async function solve(page: Page, turnstile: TurnstileServer): Promise<string> {
   const answer = turnstile.solve()
   await page.evaluate((solved) => (window as unknown as { solve(it: string): void }).solve(solved), answer)

@@ -3,8 +3,8 @@ import { eventsOf, textOf } from '../relay/setup.ts'
 import { type Heard, longModel, model, type Stage } from './stage.ts'
 
 /**
- * The sixteen faults of Failover Bench, written from its public description. A fault passes only if the caller gets
- * what it would have got without the fault, or, where that is the correct behaviour, a clear error at no cost.
+ * The sixteen faults of Failover Bench, written from its public description. A fault passes only if the caller gets the
+ * same result as without the fault. For some faults, the correct result is a clear error for which nothing is charged.
  */
 export interface Fault {
   id: string
@@ -24,7 +24,10 @@ const well = () => fake.ok({ text })
 /** The channel type of a service that can continue a given text. */
 const mistral = 28
 
-/** A service that continues the part of the text that it was given. It may refuse to continue a turn that has begun. */
+/**
+ * A service that continues the part of the answer that the request contains. With `refuses`, it rejects requests whose
+ * last message is the beginning of an answer.
+ */
 function continues(prefill?: 'refuses') {
   return fake.behaviour('continues', (exchange) => {
     const { messages } = exchange.request.json as { messages: { role: string; content: string }[] }
@@ -37,7 +40,7 @@ function continues(prefill?: 'refuses') {
   })
 }
 
-/** Sends the first words in one piece, so that the silence begins with the answer. */
+/** Sends the first words in one piece and then nothing. */
 function stallsAfterOnePiece() {
   return fake.behaviour('stalls', async (exchange) => {
     exchange.head(200, fake.streamHeaders())
@@ -47,7 +50,7 @@ function stallsAfterOnePiece() {
   })
 }
 
-/** Checks that the log row says that the stream was rescued. */
+/** Checks that the log row has the outcome "rescued". */
 function isRescued({ rows }: Heard): void {
   must(rows[0]?.outcome === 'rescued', `the outcome is ${rows[0]?.outcome}`)
 }
@@ -319,7 +322,10 @@ export const faults: readonly Fault[] = [
   },
 ]
 
-/** The primary fails for a minute. A call is made every two seconds, until the primary serves ten calls in a row. */
+/**
+ * The primary channel fails for a minute. A call is made every two seconds, until the primary serves ten calls in a
+ * row.
+ */
 async function playFlap(stage: Stage): Promise<string> {
   stage.upstream.forKey('fallback', well())
   stage.upstream.forKey('primary', well())

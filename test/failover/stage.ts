@@ -2,7 +2,7 @@ import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.t
 import { type ChannelInput, type LogRow, startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
 import { type Seen, see, until } from '../relay/setup.ts'
 
-/** The model of all faults. It is known not to think. */
+/** The model of all faults. The gateway has it in its list as a model without thinking. */
 export const model = 'gpt-4o'
 /** A model with more context, which only the fallback serves. */
 export const longModel = 'gpt-4.1'
@@ -10,7 +10,7 @@ export const longModel = 'gpt-4.1'
 /** What a caller received, which upstreams were called, and what it cost. */
 export interface Heard extends Seen {
   elapsedMs: number
-  /** Which upstreams the gateway called for the call: `primary` and `fallback`, in order. */
+  /** The upstreams to which the gateway sent the request, in order: `primary` or `fallback`. */
   called: (string | undefined)[]
   /** Quota units that the call cost, and its log rows. */
   cost: number
@@ -29,7 +29,7 @@ export interface Stage extends AsyncDisposable {
   hasBegun(): boolean
   /**
    * Lets time pass while the gateway waits. A stage with its own clock moves that clock once `isWaiting` returns true.
-   * In real time there is nothing to do, because the call itself takes that long.
+   * In real time, the stage does nothing, because the gateway itself waits for the whole time.
    */
   whileWaiting(ms: number, isWaiting: () => boolean): Promise<void>
   /** Changes the channels. */

@@ -19,12 +19,12 @@ export interface Shot {
   media: boolean
 }
 
-/** A request that has no response after this time counts as hanging. */
+/** A request that has no response after this many milliseconds counts as hanging. */
 const hangMs = 60_000
 /** Matches internals that no response must reveal, such as source paths, stack frames and SQL. */
 const leak =
   /\bat .+\.[jt]s:\d+|\bSQLITE_|\bsyntax error at\b|\bselect .+ from\b|\binsert into\b|node_modules|\bZodError\b/i
-/** A server may close the connection instead of reading a longer URL than this. */
+/** If a URL is longer than this number of characters, the server may close the connection without a response. */
 const longAddress = 8_000
 
 /** Sends the requests, several at a time, and returns those that got a wrong response. */
@@ -61,7 +61,7 @@ async function sendOne(url: string, { request, media }: Shot): Promise<{ status:
       signal: AbortSignal.timeout(hangMs),
     })
     const text = await readAnswer(response)
-    // Documents are sent without an envelope.
+    // Responses with files, responses to HEAD and the JSON schema of the configuration have no envelope.
     const isFree = media || method === 'HEAD' || /^\/api\/config\/schema\.json\/?$/.test(path.split('?')[0] ?? '')
     const what = faultOf(response, text, isFree)
     return { status: response.status, ...(what !== undefined && { what }) }

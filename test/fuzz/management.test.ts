@@ -14,7 +14,7 @@ const batchSize = 200
 
 const targets = targetsOf(contractRoutes())
 const shares: Record<RoleName, number> = { visitor: 0.1, user: 0.3, admin: 0.3, root: 0.3 }
-/** These calls end the sender's session or account, so they come last in a batch. */
+/** Calls that end the sender's session or account. They are sent last in a batch. */
 const endings = new Set(['user.deleteSelf', 'user.updateSelf', 'auth.logout', 'auth.login', 'user.accessToken'])
 
 /** Options that an admin is not allowed to write. */

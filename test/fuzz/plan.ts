@@ -1,6 +1,6 @@
 import type { Random } from './random.ts'
 
-/** Set in runs that execute only a tenth of each sweep. */
+/** The seed of a run that executes only a tenth of each sweep. Undefined in complete runs. */
 const sweepSeed = process.env.SWEEP_SEED
 
 /**

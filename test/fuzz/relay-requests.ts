@@ -143,7 +143,7 @@ const relayRoutes: readonly RelayRoute[] = [
   { path: '/v1/audio/translations', form: true, body: { model: 'whisper-1', prompt: 'x', response_format: 'text' } },
 ]
 
-/** The models that these calls name. */
+/** The models in the bodies of these calls. */
 export const relayModels = [...new Set(relayRoutes.map(({ body }) => String(body['model'])))]
 
 /** The fault in one request of the run. */

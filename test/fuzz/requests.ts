@@ -3,10 +3,7 @@ import { badParameter, badValue, type JsonText, strayNames } from './bad-values.
 import type { Random } from './random.ts'
 import type { Field, FieldSchema, Target } from './routes.ts'
 
-/**
- * Existing rows that requests can name. If a request names any other row, it does so by chance, and there is no such
- * row.
- */
+/** Existing rows that requests can name. A request can also contain a random id, which belongs to no row. */
 export interface World {
   users: readonly { id: number; username: string }[]
   tokens: readonly number[]
@@ -44,7 +41,7 @@ function refusedAmount(name: string, text: JsonText): JsonText {
   return takesAway ? text : '1000000000000001'
 }
 
-/** Fields that a call needs to have any effect, whatever its schema says. */
+/** Fields without which a call has no effect, even if they are optional in its schema. */
 const needed: Readonly<Record<string, readonly string[]>> = {
   'channel.create': ['name', 'key', 'models'],
   'oauth.github': ['code'],

@@ -18,8 +18,8 @@ interface Actor {
 }
 
 /**
- * A gateway in a separate process, with rows that requests can name and a user of each role. The requests of a run can
- * destroy any of these.
+ * A gateway in a separate process, with rows that requests can name and a user of each role. The requests of a run may
+ * change or delete these rows and users.
  */
 export class FuzzRig implements AsyncDisposable {
   readonly gateway: GatewayProcess
@@ -44,7 +44,7 @@ export class FuzzRig implements AsyncDisposable {
     const port = await closedPort()
     const installation = new Installation(databaseUrl.startsWith('postgres') ? databaseUrl : undefined, {
       INITIAL_ROOT_ACCESS_TOKEN: controlToken,
-      // Each request reports a different client address, so that no rate limit ends the run.
+      // Each request has a different client address in X-Forwarded-For, so that the rate limits do not apply.
       TRUSTED_PROXIES: '127.0.0.1',
       // Requests to other hosts go to a port where nothing listens.
       HTTP_PROXY: `http://127.0.0.1:${port}`,

@@ -10,7 +10,7 @@ import type { ExtendOp, HoldOp, LogRow, SettleOp } from '../../server/store/sche
 import type { TokensTable } from '../../server/store/schema/tables.ts'
 import type { Store, Trx } from '../../server/store/store.ts'
 
-/** The ledger ids of a user, one of the user's tokens, and a channel. */
+/** The ids of a user, one of the user's tokens, and a channel, as the ledger needs them. */
 export interface Account {
   userId: number
   tokenId: number

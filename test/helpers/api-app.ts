@@ -142,8 +142,8 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     }
     const response = await app.request(path, init, { socketAddress: options.address ?? '203.0.113.9' })
     const { status } = response
-    // An event stream never ends, so a response that is not JSON is not read. Tests that need other formats call the
-    // app directly.
+    // Only JSON is read, because reading an event stream would never end. Tests that need other formats call the app
+    // directly.
     if (!response.headers.get('content-type')?.includes('json')) {
       await response.body?.cancel()
       return { status, headers: response.headers, json: undefined }

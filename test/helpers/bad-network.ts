@@ -1,8 +1,8 @@
 import { connect, createServer, type Socket } from 'node:net'
 
 /**
- * A TCP path to a database that a test can disturb. For each connection, `join` decides what happens to the bytes
- * between the `near` side and the `far` side, which is the database. `url` is the database's address through this path.
+ * A TCP path to a database that a test can disturb. For each connection, `join` passes the bytes between the client
+ * (`near`) and the database (`far`), or drops them. `url` is the database's address through this path.
  */
 export async function networkTo(databaseUrl: string, join: (near: Socket, far: Socket) => void) {
   const target = new URL(databaseUrl)

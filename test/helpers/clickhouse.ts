@@ -7,7 +7,7 @@ import { closedPort } from './fake-upstream.ts'
 
 const program = ['/usr/sbin/clickhouse-server', '/usr/bin/clickhouse-server'].find((path) => existsSync(path))
 
-/** Why ClickHouse cannot be tested on this machine; undefined means that it can. */
+/** The reason why ClickHouse cannot be tested on this machine. Undefined if it can be tested. */
 export const clickhouseMissing: string | undefined =
   program === undefined ? 'ClickHouse is not installed, run: apt-get install -y clickhouse-server' : undefined
 

@@ -10,8 +10,8 @@ import {
 import { faultOf } from '../../server/lib/fault-of.ts'
 
 /**
- * The functions of the command module that are used here. With the module's own type, the TypeScript program of the
- * browser tests would include the whole server.
+ * The functions of the command module that are used here. If the module's own type were used, type checking the browser
+ * tests would include the whole server.
  */
 interface Commands {
   runCommand(args: readonly string[], environment: CommandEnvironment): Promise<number>
@@ -25,8 +25,8 @@ export interface Outcome {
 
 /**
  * Runs a command of the command line in this process. Running server/main.ts in its own process does the same but takes
- * a hundred times as long. Whatever only a process has (exit codes that reach the shell, signals, limits) is tested
- * with a process.
+ * a hundred times as long. Exit codes as the shell sees them, signals and resource limits need a process of their own,
+ * and are tested with one.
  */
 export async function runHere(args: readonly string[], env: Record<string, string | undefined>): Promise<Outcome> {
   const { runCommand }: Commands = await import(new URL('../../server/commands/run-command.ts', import.meta.url).href)
@@ -35,7 +35,7 @@ export async function runHere(args: readonly string[], env: Record<string, strin
   const written = () =>
     new Writable({
       write(chunk: Buffer, _encoding, done) {
-        // A real process would have ended by now because of its wrong configuration.
+        // A real process would have ended at its wrong configuration, so later output is ignored.
         if (!isMisconfigured) output += chunk.toString()
         done()
       },

@@ -28,7 +28,7 @@ export function forEachDatabase(suite: DatabaseSuite): void {
   })
 }
 
-/** Lets a test close its store before the suite does. */
+/** Makes a second call of `close` do nothing, so that a test can close its store before the suite closes it. */
 function closedOnce(store: Store): Store {
   let closing: Promise<void> | undefined
   return {

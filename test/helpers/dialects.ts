@@ -68,7 +68,7 @@ export function encodeAll(dialect: Dialect, events: readonly StreamEvent[], fram
   return events.map((event) => encoder.push(event)).join('')
 }
 
-/** An assembled stream, as a careful caller would have read it. */
+/** The answer assembled from a stream, and how the stream ended. */
 export interface Assembled {
   reply: Reply
   ended: boolean

@@ -1,6 +1,6 @@
 import { isObject } from '../../server/lib/json.ts'
 
-/** The error type, as the dialect names it, and the message, from an error body in any dialect. */
+/** Reads the error type and the message from an error body in any dialect. The type is in the dialect's own terms. */
 export function errorDetail(text: string): { kind: unknown; message: string } {
   const body: unknown = JSON.parse(text)
   const error = isObject(body) && isObject(body['error']) ? body['error'] : {}

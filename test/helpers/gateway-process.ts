@@ -12,7 +12,7 @@ import { type Outcome, runHere } from './command-line.ts'
 import { closedPort } from './fake-upstream.ts'
 import { copySqliteTemplate } from './templates.ts'
 
-/** Where a process writes its output, and how its environment differs. */
+/** The output file of a process, and the changes to its environment variables. */
 interface Output {
   stdout: number
   env: Record<string, string>
@@ -27,8 +27,8 @@ const accessToken = 'gatewayprocessaccesstoken'
 const shared = globalThis as typeof globalThis & { tollgateServerProgram?: string }
 
 /**
- * The program that the processes run. Whether it is up to date is checked once per run, because the check reads all
- * sources.
+ * The program that the processes run. The check whether it is up to date reads all source files, so it runs only once
+ * in a test run.
  */
 function builtProgram(): string {
   shared.tollgateServerProgram ??= serverProgram()
@@ -36,17 +36,18 @@ function builtProgram(): string {
 }
 
 /**
- * Commands that replace the file of a database. Within a process, SQLite shares its state between all connections to a
- * file, even those that have just been closed. A process that continues to run must therefore not replace the file.
+ * Commands that replace the file of a database. They run in their own process: within one process, SQLite shares its
+ * state between all connections to a file, and keeps it for a short time after they are closed. So the test process
+ * must not replace the file itself.
  */
 const replacing: ReadonlySet<string> = new Set(['restore', 'migrate-to'])
 
-/** Makes password hashes cheap in the server, too. */
+/** A module that is loaded into the server process and makes its password hashes cheap. */
 const quickPasswords = join(import.meta.dir, 'quick-passwords.ts')
 
 /**
- * The parts of the server's module that are used here. With the module's own type, the TypeScript program of the
- * browser tests would include the whole server.
+ * The parts of the server's module that are used here. If the module's own type were used, type checking the browser
+ * tests would include the whole server.
  */
 interface Contexts {
   createContext(config: Config, log: Logger): Promise<{ close(): Promise<void> }>
@@ -62,8 +63,9 @@ export class Installation implements AsyncDisposable {
   readonly #running = new Set<GatewayProcess>()
 
   /**
-   * Uses SQLite in a temporary folder, or the given PostgreSQL database. An undefined variable is removed. `program` is
-   * the command that starts Tollgate. Without it, the build of the repository is started.
+   * Uses SQLite in a temporary folder, or the given PostgreSQL database. A variable in `env` whose value is undefined
+   * is removed from the environment. `program` is the command that starts Tollgate. Without it, the build of the
+   * repository is started.
    */
   constructor(postgresUrl?: string, env: Record<string, string | undefined> = {}, program?: readonly string[]) {
     this.#program = program
@@ -73,7 +75,8 @@ export class Installation implements AsyncDisposable {
     this.#env = {
       ...serverEngine,
       ...inherited,
-      // With these variables, a single process serves. Without them, it would start a second process.
+      // Bun reads the first two variables when its process starts. If they are missing, Tollgate starts a second
+      // process that has them.
       BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
       BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: '1',
       PORT: '0',
@@ -136,7 +139,7 @@ export class Installation implements AsyncDisposable {
     return gateway
   }
 
-  /** Runs a subcommand, such as `audit`: in this process, unless the installation has a program of its own. */
+  /** Runs a subcommand, such as `audit`. It runs in this process unless the installation has a program of its own. */
   run(...args: string[]): Promise<Outcome> {
     const isHere = this.#program === undefined && !replacing.has(args[0] ?? '')
     return isHere ? runHere(args, this.#env) : this.runProcess(...args)
@@ -278,7 +281,7 @@ export class GatewayProcess {
     return this.#exited
   }
 
-  /** Simulates the death of the program that started the process. Resolves with the exit code. */
+  /** Simulates the end of the process that started the gateway. Resolves with the gateway's exit code. */
   async orphan(): Promise<number | null> {
     this.#child.disconnect()
     return this.#exited

@@ -18,12 +18,12 @@ import { type Account, logRow } from './accounts.ts'
 export type Trouble =
   /** The statement is not sent. */
   | 'unsent'
-  /** The statement takes effect, and its response is lost. */
+  /** The statement takes effect, but its response is lost. */
   | 'lost'
-  /** The statement seems to fail, and takes effect later. */
+  /** The statement returns an error, but takes effect later. */
   | 'late'
 
-/** A node with leases. It is only the ledger of a gateway, on connections that can fail. */
+/** A node with leases. It consists of a gateway's ledger only, and its database connections can fail. */
 export interface LeaseNode {
   nodeId: string
   store: Store
@@ -49,12 +49,12 @@ const noPid = 4_194_999
 
 /**
  * Starts a node on a PostgreSQL database. The node is registered as a process of this machine that has ended, so that
- * it can be swept.
+ * another node can remove it and return its leases.
  */
 export async function startLeaseNode(url: string, share: number): Promise<LeaseNode> {
   const store = openStore({ url })
   const pool = new pg.Pool({ connectionString: url, max: 2, onConnect: setUp } as pg.PoolConfig)
-  // The database is deleted while the server may still be closing the connections.
+  // The database may be deleted before the server has closed the connections, so connection errors are ignored.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
   let isCrashed = false

@@ -29,7 +29,7 @@ export function forEachLedger(suite: DatabaseSuite): void {
         const database = await newMigratedPostgresDatabase()
         const store = openStore({ url: database.url })
         const pool = new pg.Pool({ connectionString: database.url, max: 2, onConnect: setUp } as pg.PoolConfig)
-        // The database is deleted while the server may still be closing the connections.
+        // The database may be deleted before the server has closed the connections, so connection errors are ignored.
         pool.on('error', () => undefined)
         pool.on('connect', (client) => client.on('error', () => undefined))
         const close = once(async () => {
@@ -58,7 +58,7 @@ async function setUp(client: pg.ClientBase): Promise<void> {
 function olderLedger(pool: pg.Pool): LedgerStore {
   return {
     async apply(ops) {
-      // Older versions never passed NUL or half of a surrogate pair to these functions.
+      // Older versions never passed NUL or an unpaired surrogate to these functions, so such characters are removed.
       const clean = JSON.stringify(ops, (_key, value: unknown) =>
         typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value,
       )

@@ -31,9 +31,12 @@ export interface MailServer extends AsyncDisposable {
 }
 
 interface MailServerOptions {
-  /** Whether TLS is used from the start, STARTTLS is offered, or neither. */
+  /** `implicit` uses TLS from the start, `starttls` offers STARTTLS, and `none` uses no TLS. */
   tls?: 'implicit' | 'starttls' | 'none'
-  /** Refuses with this response: all recipients, the named recipient, or (with `sender`) the sender. */
+  /**
+   * The response with which the server refuses emails. It refuses the given `recipient`, the sender if `sender` is
+   * true, or otherwise all recipients.
+   */
   refuse?: { code: number; text: string; recipient?: string; sender?: true }
 }
 

@@ -14,7 +14,7 @@ function programPath(name: string): string | undefined {
     .find((path) => existsSync(path))
 }
 
-/** Installs MariaDB where that is possible without asking: as root on Debian. */
+/** Installs MariaDB if this process runs as root on Debian. Elsewhere, it does nothing. */
 function install(): void {
   if (programPath('mariadbd') || !isRoot || !existsSync('/usr/bin/apt-get')) return
   spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'mariadb-server'], {
@@ -25,7 +25,7 @@ function install(): void {
 
 install()
 
-/** Why MariaDB cannot be tested on this machine; undefined means that it can. */
+/** The reason why MariaDB cannot be tested on this machine. Undefined if it can be tested. */
 export const mariadbMissing: string | undefined =
   programPath('mariadbd') && programPath('mariadb-install-db')
     ? undefined
@@ -60,7 +60,7 @@ export async function startMariadb(): Promise<Mariadb> {
     '--skip-name-resolve',
     ...user,
   ]
-  // The shell waits for the end of its input, which also comes when this process is killed.
+  // The shell stops the server when its input ends. The input also ends if this process is killed.
   const script = '"$@" >/dev/null 2>&1 & pid=$!; cat >/dev/null; kill $pid; wait $pid'
   const keeper = spawn('/bin/sh', ['-c', script, 'mariadb', programPath('mariadbd') ?? '', ...flags], {
     stdio: ['pipe', 'ignore', 'inherit'],

@@ -6,9 +6,9 @@ export interface ObjectStore extends AsyncDisposable {
   objects: Map<string, Uint8Array>
   /** Why requests were refused. */
   refusals: string[]
-  /** Responses that are sent instead of the usual ones, each once. */
+  /** Responses for the next requests, one for each. The store does not handle these requests itself. */
   instead: Response[]
-  /** How many of the next objects are stored although the client gets an error. */
+  /** The number of next uploads that are stored but get an error response. */
   lostAnswers: number
 }
 

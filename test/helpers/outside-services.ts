@@ -62,7 +62,7 @@ export interface OAuthServer extends Service {
   clientId: string
   clientSecret: string
   /**
-   * Does what the browser does at this address when the person agrees to the login. Returns the query parameters of the
+   * Simulates the browser of a person who opens this URL and agrees to the login. Returns the query parameters of the
    * callback.
    */
   agree(address: string, person: OutsidePerson): { code: string; state: string }

@@ -1,7 +1,7 @@
 /**
  * A PostgreSQL server that runs as long as the process that started it. It creates a cluster in a temporary folder and
  * writes the URL to stdout. When stdin ends, for whatever reason, it stops the server and deletes the folder. It is a
- * separate program, so that even a killed test run leaves nothing behind.
+ * separate program, so that the server is also stopped if the test run is killed.
  */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -119,7 +119,7 @@ async function start(folder: string): Promise<{ url: string; server: ChildProces
   if (made.status !== 0) throw new Error(`initdb failed: ${made.error ?? ''}${made.stdout ?? ''}${made.stderr ?? ''}`)
   const flags = Object.entries(serverFlags).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   for (let attempt = 1; ; attempt++) {
-    // Another program can take the port after it was found and before it is used.
+    // Another program may take the free port before the server listens on it. The start is then tried again.
     const port = await freePort()
     const server = spawn(postgres, ['-D', data, '-p', String(port), ...flags], options)
     const fault = await untilReady(server)

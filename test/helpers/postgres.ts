@@ -17,8 +17,8 @@ const platforms = new Set([
 ])
 
 /**
- * Why PostgreSQL cannot be tested on this machine; undefined means that it can. If it can be tested but does not start,
- * the tests fail.
+ * The reason why PostgreSQL cannot be tested on this machine. Undefined if it can be tested. If the server then does
+ * not start, the tests fail.
  */
 export const postgresMissing: string | undefined =
   process.env.TEST_POSTGRES_URL || platforms.has(`${process.platform}-${process.arch}`)
@@ -32,8 +32,8 @@ export const postgresMissing: string | undefined =
 const shared = globalThis as typeof globalThis & { tollgateTestPostgres?: Promise<string> }
 
 /**
- * The URL of the run's PostgreSQL server, which is started on the first call. TEST_POSTGRES_URL names another server to
- * use instead.
+ * The URL of the run's PostgreSQL server, which is started on the first call. If TEST_POSTGRES_URL is set, its server
+ * is used instead.
  */
 export function postgresServer(): Promise<string> {
   shared.tollgateTestPostgres ??= process.env.TEST_POSTGRES_URL

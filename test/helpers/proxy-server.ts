@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request as sendRequest } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 
-/** An HTTP proxy that records what it was asked for. */
+/** An HTTP proxy that records its requests. */
 export interface ProxyServer extends AsyncDisposable {
   url: string
   /** The method and the URL, or the host and port, of each request. */

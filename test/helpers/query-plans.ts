@@ -31,7 +31,7 @@ async function planOf(store: Store, sql: string, parameters: readonly unknown[])
   const { rows } = await store.read.executeQuery<{ detail?: string; 'QUERY PLAN'?: string }>(
     CompiledQuery.raw(`${command} ${sql}`, [...parameters]),
   )
-  // PostgreSQL adds a number to an alias that occurs several times.
+  // PostgreSQL adds a number to an alias that occurs several times. The number is removed.
   const lines = rows.map((row) => (row.detail ?? row['QUERY PLAN'] ?? '').trim().replace(/^->\s*|_\d+$/g, ''))
   const reads = isPostgres
     ? /\b(Seq|Index|Bitmap Heap|Bitmap Index)\b.*Scan/

@@ -1,11 +1,11 @@
 // This module is loaded before the tests, and before the servers that they start. A password hash takes 64 MiB and a
-// tenth of a second of CPU time. The tests make thousands of hashes, mostly for accounts that only have to log in.
-// Here, a hash takes a hundredth of that. Tests about the cost of a hash use `realPasswords`.
+// tenth of a second of CPU time. The tests make thousands of hashes, mostly for accounts that only have to log in. With
+// this module, a hash takes a hundredth of that time and memory. Tests about the cost of a hash use `realPasswords`.
 
 const { hash } = Bun.password
 
 /**
- * All test files of a process share this. It is stored globally, because each file has its own instances of the
+ * True while hashes have their real cost. The flag is global, because each test file has its own instances of the
  * modules.
  */
 const shared = globalThis as typeof globalThis & { tollgateRealPasswords?: boolean }

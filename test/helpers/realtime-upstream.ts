@@ -19,7 +19,7 @@ export interface Connection {
 
 type Answer = 'accept' | ((request: Request) => Response)
 
-/** An upstream that serves OpenAI's Realtime API as the test scripts it. */
+/** An upstream for OpenAI's Realtime API. The test decides what it sends. */
 export interface RealtimeUpstream extends AsyncDisposable {
   url: string
   connections: Connection[]
@@ -82,7 +82,7 @@ export async function startRealtimeUpstream(tls?: SelfSigned): Promise<RealtimeU
     hostname: '127.0.0.1',
     ...(tls && { tls: { cert: tls.certificate, key: tls.key } }),
     fetch(request, bun) {
-      // The runtime clears the request when it becomes a WebSocket.
+      // The headers are copied, because Bun clears the request when the connection is upgraded to a WebSocket.
       const headers = new Headers(request.headers)
       upstream.requests.push(new Request(request.url, { headers }))
       const answer = upstream.answers.shift() ?? 'accept'

@@ -44,8 +44,8 @@ async function makePostgresTemplate(): Promise<string> {
 }
 
 /**
- * Closes the store afterwards, because PostgreSQL copies only a database without connections, and because SQLite's file
- * is complete only then.
+ * Migrates a database and closes its connection. PostgreSQL can copy a database only if it has no connections, and a
+ * SQLite file is complete only after it is closed.
  */
 async function migrateAt(url: string): Promise<void> {
   const store = openStore({ url })

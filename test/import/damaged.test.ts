@@ -1,5 +1,5 @@
-// Sources with rows that no program writes. Rows that can be imported are imported, and the books agree. Everything
-// else is reported in one sentence.
+// Sources with rows that no program writes. Rows that can be imported are imported, and the audit finds no fault.
+// Everything else is reported in one sentence.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { openStore } from '../../server/store/connection/open.ts'
@@ -79,7 +79,7 @@ function oddSource(): string {
 }
 
 forEachDatabaseUrl((target, freshUrl) => {
-  test('rows that no program writes are imported with corrections that the report states, and the books agree', async () => {
+  test('rows that no program writes are imported with corrections, which the report lists, and the audit finds no fault', async () => {
     await using installation = new Installation(target === 'postgres' ? await freshUrl() : undefined)
     await installation.create()
     const report = await imported(installation, '--from', oddSource())
@@ -141,7 +141,7 @@ test('an id that is too large, and a view in place of a table, are reported, and
   await store.close()
 }, 60_000)
 
-test("new-api's names of coding plans become URLs, and other names are reported", async () => {
+test('base URLs that new-api stores as the name of a coding plan become URLs, and unknown names are reported', async () => {
   await using installation = new Installation()
   await installation.create()
   const rows = smallRows()

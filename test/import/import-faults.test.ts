@@ -26,7 +26,7 @@ async function imported(installation: Installation, ...args: string[]): Promise<
 
 const found = (report: ImportReport, words: string) => report.findings.find(({ text }) => text.includes(words))
 
-describe('a source that cannot be imported is reported with what to do, and nothing changes', () => {
+describe('if a source cannot be imported, the error says what to do, and nothing changes', () => {
   const cases: [name: string, source: (folder: string) => string, words: string][] = [
     ['a file that does not exist', (folder) => join(folder, 'none.db'), 'There is no file'],
     ['an empty file', (folder) => written(folder, ''), 'is empty'],
@@ -40,7 +40,7 @@ describe('a source that cannot be imported is reported with what to do, and noth
     ['a table that is missing', () => without('tokens'), 'Start one-api once'],
     ['an unknown program', () => without('users'), 'is not a database of one-api'],
   ]
-  test('each of them', async () => {
+  test('for every kind of unusable source', async () => {
     await using installation = await emptyInstallation()
     for (const [name, source, words] of cases) {
       const { code, output } = await installation.run('import', '--from', source(installation.folder))
@@ -93,7 +93,7 @@ function manyLogs(count: number): Row[] {
 forEachDatabaseUrl((target, freshUrl) => {
   const empty = async () => emptyInstallation(target === 'postgres' ? await freshUrl() : undefined)
 
-  test('odd rows are imported with corrections that the report states, and the books agree', async () => {
+  test('rows with invalid values are imported with corrections, which the report lists, and the audit finds no fault', async () => {
     const rows = smallRows()
     rows.users.push(
       { id: 3, username: 'debtor', password: oldHash, quota: -2_147_483_000, used_quota: -5, aff_code: 'AAAA' },
@@ -193,7 +193,7 @@ forEachDatabaseUrl((target, freshUrl) => {
     ])
     const dump = JSON.stringify(await store.read.selectFrom('options').selectAll().execute())
     expect(dump).not.toContain('mail secret')
-    // Nobody may get the ids that log rows of deleted accounts name.
+    // A new user must not get the id of a deleted account that log rows refer to.
     const gateway = await installation.start()
     await gateway.api('POST', '/api/user/', { username: 'newcomer', password: 'long enough 1' })
     const newcomer = await store.read
@@ -227,7 +227,7 @@ forEachDatabaseUrl((target, freshUrl) => {
     expect((await installation.run('audit')).output).toContain('0 faults.')
   }, 180_000)
 
-  test('an installation in use needs --merge, which gives new ids and suffixes; a later run imports what is new', async () => {
+  test('an installation with data needs --merge, which assigns new ids and adds suffixes to names; a later run imports only new data', async () => {
     await using installation = await empty()
     const gateway = await installation.start()
     await gateway.api('POST', '/api/user/', { username: 'MIA', password: 'long enough 1' })
@@ -251,7 +251,7 @@ forEachDatabaseUrl((target, freshUrl) => {
     ])
     expect((await installation.run('audit')).output).toContain('0 faults.')
 
-    // The source is still in use: it charges 40 more, and gives 1000.
+    // The source is in use after the first import: it charges a user 40 more units and gives the user 1,000.
     const database = new Database(from)
     database.run('update users set quota = quota + 960, used_quota = used_quota + 40, request_count = 3 where id = 2')
     database.run('update channels set used_quota = used_quota + 40')
@@ -484,7 +484,7 @@ forEachDatabaseUrl((target, freshUrl) => {
     expect(answer.status).toBe(200)
     const sent = upstream.requests.at(-1)
     expect([sent?.path, sent?.headers.get('x-team')]).toEqual(['/v1/chat/completions', 'red'])
-    // 10 tokens at ratio 2, and 4 at three times as much.
+    // The call is charged 10 prompt tokens × 2 + 4 completion tokens × 6 = 44 units.
     expect((await gateway.api<{ quota: number }>('GET', '/api/user/2')).quota).toBe(5000 - 44)
     await gateway.stop()
     expect((await installation.run('audit')).output).toContain('0 faults.')
@@ -537,7 +537,7 @@ forEachDatabaseUrl((target, freshUrl) => {
     expect((await installation.run('audit')).output).toContain('0 faults.')
   }, 120_000)
 
-  test('a log in a separate database, and single parts of a source, can be imported', async () => {
+  test('a log in a separate database can be imported, and an import can be limited to some parts of a source', async () => {
     const { logs, ...accounts } = smallRows()
     const from = ownSource('one-api', accounts)
     const logsFrom = ownSource('one-api', { logs })

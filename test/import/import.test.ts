@@ -14,7 +14,7 @@ let mariadb: Promise<Mariadb> | undefined
 afterAll(async () => (await mariadb)?.[Symbol.asyncDispose]())
 let loaded = 0
 
-/** Where the sample can be imported from. */
+/** The URL or path from which the sample is imported. */
 async function addressOf({ name, database }: Sample): Promise<string> {
   if (database === 'sqlite') return sampleFile(name, 'one-api.db') ?? ''
   const dump = readFileSync(sampleFile(name, 'dump.sql') ?? '', 'utf8')
@@ -52,7 +52,7 @@ forEachDatabaseUrl((target, freshUrl) => {
       continue
     }
     describe(sample.name, () => {
-      test('is imported with its sums, and works', async () => {
+      test('is imported with the right sums, and its accounts and tokens work', async () => {
         const facts = factsOf(sample.name)
         await using upstream = await startFakeUpstream()
         upstream.always(ok({ text: 'a a a a', promptTokens: 10 }))
@@ -109,7 +109,7 @@ function checkSums(report: ImportReport, { expected }: Sample): void {
   expect(sum(report, 'quota of charges')?.here).toBe(expected.charged)
 }
 
-/** Uses the installation as the people of the source would. */
+/** Uses the installation with the imported accounts and tokens. */
 async function useIt(gateway: GatewayProcess, sample: Sample, facts: Facts): Promise<void> {
   const owner = facts.tokens.find(({ name }) => name === 'main')?.user ?? ''
   const admin = facts.accounts.find((account) => account.access_token !== undefined)
@@ -123,7 +123,8 @@ async function useIt(gateway: GatewayProcess, sample: Sample, facts: Facts): Pro
   expect([answered.status, await answered.text()]).toEqual([200, expect.stringContaining('a a a a')])
   const after = (await person<Self>('GET', '/api/user/self')).data
   const ratio = (JSON.parse(facts.options['ModelRatio'] ?? '{}') as Record<string, number>)['my-own-model'] ?? 0
-  // 10 prompt tokens and 4 completion tokens, which cost 2.5 times as much; one-hub has no price and charges 30 for each.
+  // The call has 10 prompt tokens and 4 completion tokens, which cost 2.5 times as much. one-hub has no price for the
+  // model, so each token costs 30 units.
   const charge = sample.name.startsWith('one-hub') ? 14 * 30 : Math.ceil(ratio * (10 + 4 * 2.5))
   expect([before.quota - after.quota, after.used_quota - before.used_quota]).toEqual([charge, charge])
 

@@ -1,4 +1,5 @@
-// What happens after an import: the source is followed until the switch, and a later version imports the leftovers.
+// After an import, `--follow` imports new rows of the source until the users have moved to this installation. A later
+// version can import the leftovers.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -56,7 +57,7 @@ test("--follow waits for charges that Laisky's one-api has not settled yet, and 
     ...smallRows(),
     logs: [
       { ...row, id: 1, type: 2, quota: 10 },
-      // An old charge belongs to a call that nobody will settle.
+      // A provisional charge that is this old belongs to a call that will never be settled.
       { ...row, id: 2, type: 6, quota: 7, created_at: now - 4000 },
       { ...row, id: 3, type: 6, quota: 500 },
       { ...row, id: 4, type: 2, quota: 20 },
@@ -83,7 +84,7 @@ test("--follow waits for charges that Laisky's one-api has not settled yet, and 
   expect((await installation.run('audit')).output).toContain('0 faults.')
 }, 90_000)
 
-test('leftovers are imported once by a version that knows them, and the others are reported', async () => {
+test('leftovers that this version supports are imported once, and the others are reported', async () => {
   await using installation = await emptyInstallation()
   const file = join(installation.folder, 'leftovers.jsonl')
   const option = (key: string, value: string) =>

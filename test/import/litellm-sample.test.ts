@@ -23,7 +23,7 @@ interface Facts {
 
 describe.skipIf(missing !== undefined)(`${name}${missing === undefined ? '' : ` (${missing})`}`, () => {
   forEachDatabaseUrl((target, freshUrl) => {
-    test('is imported with its sums, and its keys work', async () => {
+    test('is imported with the right sums, and its keys work', async () => {
       const facts = JSON.parse(readFileSync(sampleFile(name, 'facts.json') ?? '', 'utf8')) as Facts
       const { url: from } = await newPostgresDatabase()
       await loadPostgresDump(from, readFileSync(dump ?? '', 'utf8'))
@@ -74,7 +74,7 @@ describe.skipIf(missing !== undefined)(`${name}${missing === undefined ? '' : ` 
           )
         ).status
       const keyOf = (alias: string) => facts.keys.find((each) => each.alias === alias)?.key ?? ''
-      // Whoever reads LiteLLM's database has the hashes of keys, and must not be able to use them.
+      // LiteLLM's database contains hashes of the keys. A hash must not be accepted as a key.
       const hash = sha256(keyOf('key 0'))
       for (const stolen of [hash, `sk-${hash}`, `sk-sha256:${hash}`]) expect(await call(stolen)).toBe(401)
       expect(await call(keyOf('key 0'))).toBe(200)
@@ -82,7 +82,7 @@ describe.skipIf(missing !== undefined)(`${name}${missing === undefined ? '' : ` 
         upstream.requests.at(-1)?.headers.get('authorization') ?? upstream.requests.at(-1)?.headers.get('api-key'),
       ).toContain('sk-litellm-up-1-')
       const after = await balance()
-      // 10 prompt tokens at a ratio of 0.075, and 4 completion tokens that cost four times as much.
+      // 10 prompt tokens × 0.075 + 4 completion tokens × 0.3 = 1.95, which is rounded up to 2 units.
       expect([before.quota - after.quota, after.used_quota - before.used_quota]).toEqual([2, 2])
       expect(await call(keyOf('key 0'))).toBe(200)
       expect(

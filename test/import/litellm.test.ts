@@ -186,7 +186,7 @@ describe.skipIf(postgresMissing !== undefined)(`LiteLLM's database (${postgresMi
   forEachDatabaseUrl((target, freshUrl) => {
     const url = async () => (target === 'postgres' ? await freshUrl() : undefined)
 
-    test('becomes users, tokens with limits, channels and log; a key works, and the gateway learns it when it is first used', async () => {
+    test('becomes users, tokens with limits, channels and log rows; a key works, and the gateway stores it when it is first used', async () => {
       const from = await smallLitellm(smallRows(gcmSealed))
       await using upstream = await startFakeUpstream()
       upstream.always(ok({ text: 'a a a a', promptTokens: 10 }))

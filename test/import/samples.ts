@@ -52,7 +52,7 @@ export const samples: readonly Sample[] = [
   { name: 'new-api-0.6.3-mysql', database: 'mysql', expected: of(8, 6912547, 1020, 13, 38) },
 ]
 
-/** What was done in a sample. */
+/** The accounts, tokens, codes and options that a sample contains, and the URL of its upstream. */
 export interface Facts {
   accounts: { username: string; password: string; role: number; access_token?: string }[]
   tokens: { user: string; name: string; key: string }[]

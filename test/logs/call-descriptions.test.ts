@@ -1,5 +1,5 @@
-// The log row of a call says how the call was made: endpoint, dialects, parameters and client. It never contains the
-// content of the call.
+// The log row of a call contains its endpoint, dialects, parameters and client. It never contains the content of the
+// call.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { Log } from '../../contract/api/log.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
@@ -62,7 +62,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     })
   })
 
-  test('a stream and a call with images have their parameters, too', async () => {
+  test('the row of a streamed call with images in its prompt has its parameters and the number of images', async () => {
     const url = 'data:image/png;base64,iVBORw0KGgo='
     const content = [
       { type: 'text', text: 'What is this?' },
@@ -126,7 +126,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(row?.request).toEqual({ path: '/v1/embeddings', client, parameters: { inputs: 2, dimensions: 256 } })
   })
 
-  test('the caller sees the same description without the upstream’s dialect, which would show the kind of channel', async () => {
+  test('the caller sees the description without the upstream’s dialect, because the dialect would reveal the type of the channel', async () => {
     const response = await send('/v1/messages', { ...chat, max_tokens: 10 })
     expect((await rowOf(response, true))?.request).toEqual({
       path: '/v1/messages',

@@ -42,8 +42,8 @@ forEachDatabaseUrl((kind, freshUrl) => {
     return rows
   }
   /**
-   * The request's own row. Before that row is written, the search finds only rows that count unlogged calls from the
-   * same time.
+   * The request's own row. Before that row is written, the search finds a row of another failed call, which counts the
+   * calls without a row of that time.
    */
   async function ownRow(response: Response): Promise<Log | undefined> {
     let own: Log | undefined
@@ -143,7 +143,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     ['a call to an endpoint that is not served', '/v1/fine-tunes', {}, { code: 'api_not_implemented', status: 501 }],
   ]
   for (const [what, address, body, row] of callersFaults)
-    test(`a caller’s own mistake leaves a row too: ${what}`, async () => {
+    test(`a call that fails because of the caller’s mistake leaves a row: ${what}`, async () => {
       await rig.channel()
       const response = await rig.gateway.post(address, body)
       expect((await found(response))[0]).toMatchObject({ type: 6, request_id: requestIdOf(response), ...row })
@@ -221,7 +221,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     const other = await rig.gateway.post(path, '{')
     const rows = [...(await found(response)), ...(await found(other))]
     expect(rows.map(({ request_id }) => request_id)).toEqual([response, other].map(requestIdOf))
-    // Rows show the requested name if no model of that name is served.
+    // If no channel serves the requested model, `model_name` is empty and `asked_model` contains the requested name.
     const [stored] = (await errorRows()).filter(({ request_id }) => request_id === requestIdOf(response))
     expect(stored).toMatchObject({ model_name: '', channel_id: channel })
     expect(stored?.asked_model).toStartWith('xyyy')
@@ -262,8 +262,8 @@ forEachDatabaseUrl((kind, freshUrl) => {
     await until(async () => (await counted()) > 100)
     const [fromMs, sinceMs] = [nowMs, performance.now()]
     await until(async () => {
-      // Each node writes only in a second in which no other node has written. The minute must not end before the test
-      // does.
+      // A node writes a row only in a second in which no other node has written one, so the clock is moved on. It must
+      // not reach the next minute, in which the limit starts again.
       nowMs = fromMs + Math.min(57_000, performance.now() - sinceMs)
       return (await counted()) === 260
     })

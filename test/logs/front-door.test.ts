@@ -48,7 +48,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await installation.run('audit')).output).toContain(' 0 faults.')
   }, 120_000)
 
-  test('a CSV export breaks off if the database fails, and a reader who disconnects frees a slot for another', async () => {
+  test('a CSV export breaks off if the database fails, and an export whose reader disconnects no longer counts towards the limit', async () => {
     await using gate = await start()
     const row = { ...logRow({ userId: 1, tokenId: 1, channelId: 1 }), content: 'x'.repeat(300), quota: 0 }
     for (let step = 0; step < 60; step++) {
@@ -102,7 +102,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(await ended).toBe(0)
   }, 120_000)
 
-  test('live logs show relayed calls, and a reader who has disconnected frees a slot for another', async () => {
+  test('live logs show relayed calls, and a live log whose reader has disconnected no longer counts towards the limit', async () => {
     await using upstream = await startFakeUpstream()
     upstream.always(ok({ text: answer, promptTokens }))
     await using gate = await start()

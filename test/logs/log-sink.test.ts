@@ -40,7 +40,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('an address names a ClickHouse database or a folder; a wrong address stops the start without showing the password', () => {
+test('the URL of the log copy leads to a ClickHouse database or a folder; with an invalid URL, the gateway does not start, and its message does not contain the password', () => {
   expect(parseLogSink('https://me:a%20b@click.example:8443/logs')).toEqual({
     ...{ kind: 'clickhouse', name: 'https://click.example:8443/logs', url: 'https://click.example:8443' },
     ...{ database: 'logs', user: 'me', password: 'a b' },
@@ -129,7 +129,7 @@ forEachDatabase((name, openFresh) => {
       expect(JSON.parse(shown).data).toEqual([
         [`quotes ' " \\ and\nlines, 日本語 ${'\t'}`, null, expect.any(Number), 'r6'],
       ])
-      // A process that does not know which rows have arrived sends none of them twice.
+      // Resets the stored position to an earlier row. The next process must not send rows that have arrived already.
       await store.write((trx) => trx.updateTable('log_sinks').set({ sent_to: 10 }).execute())
       now += 200
       await jobFor(url, { nodeId: 'b' }).run()
@@ -141,7 +141,7 @@ forEachDatabase((name, openFresh) => {
       expect(await ask("select count() from tollgate_logs where created_at < '2027-01-01 00:00:00'")).toBe('0')
     })
 
-  test('whatever goes wrong on the way, each row is in ClickHouse exactly once in the end', async () => {
+  test('after failures of the connection or of ClickHouse, each row is in ClickHouse exactly once', async () => {
     await addRows(40)
     const job = jobFor(fake.url)
     for (const fault of ['refuse', 'store and break', 'store half', 'late', 'redirect', undefined] as const) {
@@ -267,12 +267,12 @@ forEachDatabase((name, openFresh) => {
     expect(warnings).toEqual([])
   })
 
-  test('an attempt that may have arrived is repeated with the same rows, also by another process; a failure is reported in words', async () => {
+  test('an upload without a confirmation is repeated with the same rows, also by another process; the reason of a failure is reported', async () => {
     await using objects = startObjectStore('bucket')
     await set({ ...objectStore, S3Endpoint: objects.url, LogCopyPlace: 's3' })
     const first = copyTo(undefined)
     await addRows(4)
-    // The store has the object, but its response does not confirm that.
+    // The store keeps the object but responds with an error.
     objects.lostAnswers = 1
     await first.job.run()
     expect(idsIn(objects)).toEqual(numbers(4))
@@ -295,7 +295,7 @@ forEachDatabase((name, openFresh) => {
     expect(warnings).toContainEqual(
       expect.stringContaining('and are waiting: The object store responded with status 503 (SlowDown).'),
     )
-    // Retention deletes the row before the store is back.
+    // Retention deletes a row while the store does not work.
     await purgeLogs(store, { before: start + 1000, now })
     await addRows(1, { created_at: now })
     now += 61
@@ -304,7 +304,7 @@ forEachDatabase((name, openFresh) => {
     expect(await second.state()).toMatchObject({ lostRows: 1, lostAt: expect.any(Number), waiting: 0, error: '' })
   })
 
-  test('a destination that is chosen in the settings is used immediately, and the previous one is released', async () => {
+  test('a destination that is chosen in the settings is used immediately, and the node releases the previous destination for other nodes', async () => {
     const target = join(folder, `chosen-${name}`)
     const copy = copyTo(undefined)
     await addRows(2)
@@ -325,7 +325,7 @@ forEachDatabase((name, openFresh) => {
     expect(fake.ids()).toEqual(numbers(2))
     expect(fake.logins).toEqual(new Set(['me:secret']))
     expect((await sinkState(store.read, `file://${target}`))?.holder).toBe('')
-    // If both are set, the environment decides.
+    // If the environment variable and the option are both set, the variable is used.
     expect(await copyTo('file:///elsewhere').state()).toMatchObject({
       name: 'file:///elsewhere',
       isSetByEnvironment: true,

@@ -74,7 +74,7 @@ function suite(): void {
     expect(await ids(store)).toEqual([1, 2, 3, 4, 5, 6])
   })
 
-  test('rows without a partition are moved into one when there is time, while calls continue', async () => {
+  test('rows without a monthly partition are moved into one in the background, while calls continue', async () => {
     const store = await fresh()
     const account = await addAccount(store, { user: 1_000_000 })
     await sql.raw(`drop table ${month(0).name}`).execute(store.read)
@@ -102,7 +102,7 @@ function suite(): void {
     await Promise.all([store, open(url)].map((each) => divideLog({ ...deps, store: each })))
     expect(warnings).toEqual([expect.stringContaining(`it has a row of the time ${now * 1000}, far in the future`)])
     expect(await rowsByPartition(store)).toEqual({ logs_before: 2, logs_default: 0 })
-    // The row is corrected, and the next run divides the log.
+    // Corrects the time of the row. The next run divides the log.
     await sql`update logs set created_at = ${now} where created_at > ${now}`.execute(store.read)
     deps.clock.nowMs = () => (now + 600) * 1000
     await divideLog({ ...deps, store })
@@ -115,7 +115,7 @@ function suite(): void {
     })
   })
 
-  test('retention drops whole months, and deletes rows of a month that is only partly too old; books, caps and usage stay exact', async () => {
+  test('retention drops whole months, and deletes rows of a month that is only partly too old; ledger, limits and usage stay exact', async () => {
     const store = await fresh()
     const accounts = [
       await addAccount(store, { user: 1_000_000 }),
@@ -171,7 +171,7 @@ function suite(): void {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('a month that a backup reads is kept until the backup is done, and calls do not wait for either', async () => {
+  test('a month that a backup reads is kept until the backup is done, and calls wait neither for the backup nor for the retention', async () => {
     const store = await fresh()
     const account = await addAccount(store, { user: 1_000 })
     await store.write((trx) => createCoverTimes(now)(trx, [month(-2).from]))
@@ -197,7 +197,8 @@ function suite(): void {
     for (const at of [5, month(-20).from, now]) await call(old, account, at)
     let running = true
     let calls = 3
-    // The functions of the ledger are the same for both versions, and so are the statements of this store.
+    // Both versions use the same ledger functions and the same statements, so this store can act as the node of the
+    // previous version.
     const writing = (async () => {
       while (running) {
         await call(old, account, now)
@@ -224,13 +225,13 @@ function suite(): void {
     await rollUpUsage(store, now)
     expect((await balanceFaults(store)).faults).toEqual([])
     expect((await sumCalls(store.read, {}, 0, 0)).quota).toBe(calls * 10)
-    // Years later, everything before the cut is dropped at once.
+    // When all rows before the cut have expired, their partition is dropped as a whole.
     expect(await purgeLogs(store, { before: cut, now: cut + 86_400 })).toBe(calls - 1)
     expect((await logPartitions(store.read)).map(({ name }) => name)).not.toContain('logs_before')
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('an interrupted takeover is finished by the next attempt, or undone if its cut has come too near', async () => {
+  test('an interrupted takeover is finished by the next attempt, or undone if little time is left until the date of its cut', async () => {
     for (const days of [1, 20]) {
       const { store } = await undivided()
       const account = await addAccount(store, { user: 1_000 })

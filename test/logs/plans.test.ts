@@ -31,14 +31,14 @@ forEachDatabase((name, openFresh) => {
     const store = await openFresh()
     const count = () => rollUpUsage(store, end)
     const population = await seed(store, { rows, days: 30, end, countAt: rows - uncounted, count })
-    // The database would do this on its own after some time.
+    // Updates the statistics that the query planner uses. A database in use does this automatically.
     await sql`analyze`.execute(store.read)
     for (const { question, reads } of await plansOf(store, population)) {
-      // A search reads the newest rows backwards and stops, which SQLite calls a scan.
+      // A search reads rows from the newest backwards and stops after a limit. SQLite reports this as a scan.
       if (question === 'search' && name === 'sqlite') continue
       expect([question, reads.filter((line) => readsByIndex[name].test(line)).length > 0]).toEqual([question, true])
-      // SQLite also reports a scan when it reads rows that it has found in an index of outcomes, because these have the
-      // alias `l`, too.
+      // SQLite reports a search in an index and then a scan of its result. The result has the same alias `l` as the
+      // table, so these scans are not counted.
       const results = reads.filter((line) => /^SEARCH l USING INDEX idx_logs_/.test(line)).length
       expect([question, reads.filter((line) => readsAll[name].test(line)).slice(results)]).toEqual([question, []])
     }

@@ -1,5 +1,5 @@
-// Services that use OpenAI's chat format mark the pieces of tool calls in many ways. With each of them, callers of
-// every dialect must get complete calls when their SDKs assemble the pieces.
+// Services that use OpenAI's chat format put ids, indexes and names on the pieces of a tool call in different ways. For
+// each way, callers of every dialect must get complete calls when their SDKs assemble the pieces.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { behaviour } from '../helpers/fake-upstream.ts'
 import { callerNames, callers } from './support/callers.ts'

@@ -1,5 +1,5 @@
-// Streams of every format that break off. The caller gets either an error or everything, and never a part that looks
-// complete.
+// Streams of every format that break off. The caller gets either an error or the complete answer, but never a part of
+// it that looks complete.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { providers } from '../../server/providers/registry.ts'
 import { behaviour } from '../helpers/fake-upstream.ts'
@@ -55,8 +55,7 @@ describe('a stream that breaks off', () => {
         seen.push('message' in outcome ? 'error' : 'whole')
         if (!('message' in outcome)) expect([pieces, outcome]).toEqual([pieces, whole])
       }
-      // The stream that is cut before its first chunk must be an error, and the stream that is not cut must be a
-      // complete answer.
+      // A stream without any chunk must end in an error, and the complete stream must give a complete answer.
       expect([seen[0], seen.at(-1)]).toEqual(['error', 'whole'])
     })
   }

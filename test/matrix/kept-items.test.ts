@@ -1,4 +1,5 @@
-// Callers of the Responses API refer to parts of earlier answers by ids that other services do not have.
+// Callers of the Responses API can refer to items of earlier answers by id. For services without such ids, the gateway
+// stores the items and inserts them into the next request.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateText, type ModelMessage } from 'ai'
 import OpenAI from 'openai'
@@ -52,7 +53,7 @@ describe('an item of an earlier answer, referenced by its id,', () => {
     })
   }
 
-  test('is also available to a service that uses the same dialect', async () => {
+  test('is inserted even if the next request is sent to a service of the Responses API', async () => {
     const { openai } = await rig.through(setup)
     const items = await firstAnswer(openai, false)
     const id = await rig.gateway.addChannel({
@@ -90,8 +91,8 @@ describe('an item of an earlier answer, referenced by its id,', () => {
     const [, kept] = await firstAnswer(openai, true)
     const stranger = await rig.gateway.addCaller({ user: 1_000_000, token: 1_000_000 })
     const other = new OpenAI({ apiKey: stranger.token, baseURL: `${rig.gateway.url}/v1`, maxRetries: 0 })
-    // The priority puts this channel before the channels of other tests. One of those channels leads to a service that
-    // has such ids itself.
+    // With this priority, the channel is used instead of the channels of other tests. One of those calls a service that
+    // stores items itself and would accept the id.
     await rig.gateway.addChannel({ type: 14, base_url: rig.upstream.url, models: model, priority: 10 })
     expect((await askOn(other, [kept?.id ?? '']).then(() => undefined, failureIn))?.status).toBe(400)
   })

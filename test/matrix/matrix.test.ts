@@ -46,7 +46,7 @@ const modelOf = ({ variant }: Case, feature: Feature) => variant.models?.[featur
 async function ask(each: Case, asked: Asked) {
   const { provider, variant, caller } = each
   const base = usesSockets(each) ? { base: spark.url } : {}
-  // Each case gets its own channel, because a refusal may suspend a key for a while.
+  // Each case gets its own channel, because a refusal may pause the key of a channel for a while.
   const name = `${variant.note} ${caller}`
   const clients = await rig.through({ ...variant.setup, ...base, name, type: provider.meta.type })
   return callers[caller](clients, asked)

@@ -52,7 +52,8 @@ function cutAt(recording: RecordingCase, bytes: number, ending: 'end' | 'fin') {
 }
 
 async function expectHonestEnd(format: Format, recording: RecordingCase, bytes: number, turn: number): Promise<void> {
-  // Every dialect and both kinds of ending are used in turn. Each recording begins with a different one.
+  // `turn` selects the caller's dialect and how the stream ends, so that all combinations are tested across the
+  // recordings.
   const to = callerNames[turn % callerNames.length] ?? 'openai-chat'
   const ending = turn % 2 === 0 ? 'end' : 'fin'
   rig.answer(givingTokens(cutAt(recording, bytes, ending)))

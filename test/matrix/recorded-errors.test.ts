@@ -40,10 +40,10 @@ const kinds: Readonly<Partial<Record<CallerDialect, Readonly<Record<number, stri
   },
 }
 
-/** Codes that are more specific than their status 400, with the status that has the same meaning. */
+/** Error codes that services send with status 400, with the status that expresses the code's meaning. */
 const tellingCodes: readonly (readonly [RegExp, number])[] = [[/model_not_found/, 404]]
 
-/** The dialect's error type for the failure. Undefined if there are several. */
+/** The dialect's error type for the failure. Undefined if the dialect has several types for the status. */
 function kindOf(recording: RecordingCase, format: Format, to: CallerDialect): string | undefined {
   // An error in the caller's own dialect is passed on unchanged.
   const telling = format.name !== to && tellingCodes.find(([code]) => code.test(recording.responseText))

@@ -22,12 +22,12 @@ describe('recorded tool loops', () => {
     const steps = cases.map(loadCase)
     if (!format || steps.some((step) => format.isMeant?.(step) === false || step.status !== 200)) continue
     const told = steps.flatMap((step) => readRecorded(format, step) ?? [])
-    // A loop continues as long as the answer calls tools of the caller.
+    // In a usable recording, every answer except the last calls tools of the caller.
     const isLoop = told.length === steps.length && told.slice(0, -1).every(({ calls }) => calls.length > 0)
     if (!isLoop || told.at(-1)?.calls.length !== 0) continue
     const others = callerNames.filter((name) => name !== format.name)
     const to = others[number % others.length] ?? 'openai-chat'
-    test(`${cases[0]} and ${cases.length - 1} more work in ${to}`, async () => {
+    test(`the loop of ${cases[0]} and ${cases.length - 1} more cases works in ${to}`, async () => {
       rig.answer(...(steps.map((step) => replayed(step)) as [ReturnType<typeof replayed>]))
       const names = [...new Set(told.flatMap(({ calls }) => calls.map(({ name }) => name)))]
       const ran: [string, unknown][] = []

@@ -25,8 +25,8 @@ function requestOf({ requestJson, kind }: RecordingCase, name: Name): JsonObject
   // Only requests to the URLs of Azure and Vertex contain this field.
   delete body['anthropic_version']
   if (name === 'gemini') return googleParams(body)
-  // The id of an earlier answer that the service stores can be sent unchanged, because the token is bound to the
-  // service's channel.
+  // If the request contains the id of an earlier answer, the gateway sends it unchanged, because the token is bound to
+  // the channel of the service that stores the answer.
   return kind === 'json' ? body : { ...body, stream: true }
 }
 
@@ -60,7 +60,7 @@ function withoutConnection(value: unknown): unknown {
 let rig: Rig
 beforeAll(async () => {
   rig = await startMatrixRig()
-  // One of the recordings uses an image tool.
+  // One of the recordings uses an image tool, which has no price here.
   await rig.gateway.setOption('UnpricedModelPolicy', 'fallback')
 })
 afterAll(() => rig[Symbol.asyncDispose]())
@@ -82,7 +82,7 @@ for (const name of names) {
         const clients = await rig.through(setup ?? format.setup(recording))
         expect(await outcomeBy(clients, name, body, stream)).toEqual(direct)
         expect(rig.upstream.last.fields).toEqual(sent.fields)
-        // The channel is set to its own version of Google's API.
+        // The channel sets its own version of Google's API: v1beta even if the client uses v1.
         expect(rig.upstream.last.target.replace('/v1beta/', '/v1/')).toBe(sent.target)
       })
     }

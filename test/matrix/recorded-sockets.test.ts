@@ -43,8 +43,8 @@ describe.skipIf(!recordingsAvailable)('recorded frames of Spark (skipped without
             const calls = recorded.calls.map((call, at) => ({ ...call, id: learned.calls[at]?.id }))
             const { text, thought, end } = recorded
             const { quota, outcome, prompt_tokens: prompt, completion_tokens: completion } = await rig.lastLog()
-            // Usage of zero tokens is not believed: the gateway counts the tokens, and a stream reports the charged
-            // usage at its end.
+            // If the service reports zero tokens, the gateway ignores this, counts the tokens itself, and reports the
+            // charged usage at the end of a stream.
             const isBelieved = recorded.usage !== undefined && recorded.usage.completion > 0
             const usage =
               isBelieved || !stream || !recorded.usage ? recorded.usage : { ...recorded.usage, prompt, completion }

@@ -32,7 +32,7 @@ describe('an unreadable event', () => {
     const { provider, variant, caller, fake, said } = each
     const pieces = fake.pieces(said) as string[]
     const written = (data: string) => (fake.streamType ? `${data}\n` : `data: ${data}\n\n`)
-    test(`in a stream of ${provider.meta.label} ${variant.note} is all that callers of ${caller} lose`, async () => {
+    test(`in a stream of ${provider.meta.label} ${variant.note} does not change the rest of the answer for callers of ${caller}`, async () => {
       const { asked, whole } = streamedCall(each)
       const clients = await rig.through({ ...variant.setup, name: caller, type: provider.meta.type })
       const answer = (sent: readonly string[]) => {
@@ -53,7 +53,7 @@ describe('an unreadable event', () => {
         const outcome = await answer([...pieces.slice(0, at), line, ...pieces.slice(at)])
         seen.push('message' in outcome ? 'error' : 'whole')
         if (!('message' in outcome)) expect([at, outcome]).toEqual([at, whole])
-        // Two unreadable events in a row make the stream unreadable.
+        // After two unreadable events in a row, the stream ends with an error.
         const twice = await answer([...pieces.slice(0, at), line, line, ...pieces.slice(at)])
         if (at < pieces.length) expect([at, 'message' in twice]).toEqual([at, true])
       }

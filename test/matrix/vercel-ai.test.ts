@@ -87,7 +87,8 @@ for (const [formatNumber, format] of formats.entries()) {
     for (const [number, recording] of casesOf(format, { status: 'ok', without: failing }).entries()) {
       const recorded = readRecorded(format, recording)
       const others = callerNames.filter((name) => name !== format.name)
-      // The dialects take turns. The tests with the official SDKs check every recording in every dialect.
+      // Each recording is tested in one dialect, and the next recording in another. The tests with the official SDKs
+      // check every recording in every dialect.
       const to = others[(number + formatNumber) % others.length]
       if (!recorded || !to) continue
       test(`${recording.id} is read in ${to}`, async () => {

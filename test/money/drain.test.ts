@@ -9,7 +9,7 @@ import { installFor, messages, model, newToken } from './installed.ts'
 const streams = 20
 const plainModel = 'gpt-4o-mini'
 
-test('a call that starts its next attempt while all calls are being cut off gets an error that says so, and is not sent', async () => {
+test('if a call would start its next attempt during a shutdown, it is not sent, and its error says that the gateway is shutting down', async () => {
   await using upstream = await startFakeUpstream()
   await using gateway = await startTestGateway()
   await gateway.addChannel({ base_url: upstream.url, models: model, key: 'bad', priority: 1 })
@@ -22,7 +22,8 @@ test('a call that starts its next attempt while all calls are being cut off gets
       await exchange.write('{}')
       exchange.end()
       gateway.context.relay.relay.random = () => {
-        // The gateway calls this to choose how long to wait before the next attempt.
+        // The gateway calls this function between two attempts, to choose the waiting time. At this moment, the test
+        // cuts off all calls.
         void gateway.context.cutOff()
         return 0
       }

@@ -10,7 +10,7 @@ export const promptTokens = 8
 /** Four words of one token each. */
 export const answer = 'a a a a'
 export const completionTokens = 4
-/** 8 × 1 + 4 × 2. */
+/** The price of one call in units: 8 × 1 + 4 × 2. */
 export const pricePerCall = 16
 
 /** Sets the prices, adds a channel to the upstream, and gives root plenty of quota. */
@@ -28,7 +28,9 @@ export async function installFor(gateway: GatewayProcess, upstreamUrl: string): 
   await gateway.api('PUT', '/api/user/', { id: 1, username: 'root', quota: 1_000_000_000 })
 }
 
-/** Lets the processes lease quota, which they do only on PostgreSQL. They read the option within a moment. */
+/**
+ * Lets the processes lease quota, which they do only on PostgreSQL. They notice the new option shortly after it is set.
+ */
 export async function allowLeases(gateway: GatewayProcess): Promise<void> {
   await gateway.api('PUT', '/api/option/', { key: 'QuotaLeaseShare', value: '20' })
 }

@@ -23,7 +23,7 @@ const plenty = 100_000 * pricePerCall
 if (postgresMissing !== undefined) test.skip(`leases of processes (${postgresMissing})`, () => undefined)
 else
   describe('three processes with leases', () => {
-    test(`serve exactly ${paid} of ${calls} calls at once, show the whole balance, and survive kill -9`, async () => {
+    test(`serve exactly ${paid} of ${calls} concurrent calls, include leased quota in the balance that they report, and lose nothing on kill -9`, async () => {
       await using upstream = await startFakeUpstream()
       upstream.script((request) =>
         request.fields.stream === true
@@ -77,8 +77,8 @@ else
       while (((await ofDoomed()) ?? 0) > 0) await new Promise((resolve) => setTimeout(resolve, 100))
       expect(Date.now() - killedAtMs).toBeLessThan(30_000)
       gateways[1] = await installation.start()
-      // The quota is enough for the calls that are made until every process has a lease, and for the calls that reduce
-      // the balance to what 300 calls cost.
+      // The quota pays for the calls until every process has a lease, and for the calls after them that reduce the
+      // balance to the price of 300 calls.
       const tight = await newToken(first, 1_000 * pricePerCall)
       await leaseAll(tight)
       const { remain_quota: left } = await first.api<{ remain_quota: number }>('GET', `/api/token/${tight.id}`)
@@ -95,7 +95,7 @@ else
       expect(new Set(statuses)).toEqual(new Set([200, 401]))
       const row = await store.read.selectFrom('tokens').selectAll().where('id', '=', tight.id).executeTakeFirstOrThrow()
       expect([row.remain_quota, row.used_quota]).toEqual([0, 1_000 * pricePerCall])
-      // A new balance is exact, however much of the old balance is leased.
+      // If an admin sets a new balance, the balance is exactly this value, even if parts of the old balance are leased.
       await first.api('PUT', '/api/token/', { id: wide.id, remain_quota: 12_345 })
       expect(await first.api('GET', `/api/token/${wide.id}`)).toMatchObject({ remain_quota: 12_345 })
       for (const gateway of gateways) await gateway.stop()

@@ -33,7 +33,7 @@ function suite(): void {
     return rows.map(({ amount, node_id, token_limited }) => ({ amount: Number(amount), node_id, token_limited }))
   }
   const faultsOf = async ({ store }: LeaseNode) => (await balanceFaults(store)).faults
-  /** Closes the holds and returns the leases of all nodes, as if they were dead. */
+  /** Closes the holds and returns the leases of all nodes, as another node does after their processes have ended. */
   const sweep = async ({ store }: LeaseNode) => {
     for (const { nodeId } of opened) await list(store, nodeId)
     return sweepHolds({
@@ -86,7 +86,7 @@ function suite(): void {
     expect(await faultsOf(node)).toEqual([])
   })
 
-  test('calls with limits, and accounts near their end, get no lease', async () => {
+  test('there is no lease for calls with limits and for accounts whose balance is nearly used up', async () => {
     const node = await start()
     const account = await addAccount(node.store, { user: 100_000 })
     await untilLeased(node, account, 10)
@@ -149,7 +149,8 @@ function suite(): void {
     expect(await settled(doomed, account, 10, 7)).toBe(7)
     const stored = await doomed.ledger.hold(asking(account, 10, { crashCharge: 3 }))
     await stored.stored()
-    // These two calls have no row yet. One remains free of charge, and the end of the other never reaches the database.
+    // Neither of these two calls has a row in the database yet. The first is never charged. The second ends, but the
+    // node crashes before its end is written.
     await doomed.ledger.hold(asking(account, 10, { crashCharge: 3 }))
     const ending = await doomed.ledger.hold(asking(account, 10, { crashCharge: 3 }))
     doomed.crash()
@@ -173,8 +174,8 @@ function suite(): void {
         const hold = await node.ledger.hold(request)
         let times = 0
         node.trouble = (statement) => (statement.startsWith('ledger') && times++ === 0 ? trouble : undefined)
-        // If the row of the call is written first, the statement that writes it fails. Otherwise, the statement at the
-        // end of the call fails.
+        // The first statement fails. If the test waits here until the hold is written, this is the statement that
+        // writes the hold. Otherwise, it is the statement at the end of the call.
         if (wait) await hold.stored()
         expect(await hold.settle(charging(account, 7, request))).toBe(7)
         charged += 7
@@ -228,7 +229,7 @@ function suite(): void {
     await node.apply([{ ...ended, id: taken.id, charge: 0, log: undefined, lease: undefined }])
   })
 
-  test('an amount that a person takes from a balance is not taken from the leased part', async () => {
+  test('if an admin reduces a balance, the leased part is not reduced', async () => {
     const node = await start(50)
     const account = await addAccount(node.store, { user: 100_000, token: 100_000 })
     const { userId, tokenId } = account
@@ -252,7 +253,7 @@ function suite(): void {
     expect(await faultsOf(node)).toEqual([])
   })
 
-  test('the leased part counts towards the largest balance, and towards the balance that a change leaves', async () => {
+  test('the leased part is included when a balance is compared with the maximum, and in the balance that remains after a change', async () => {
     const node = await start(50)
     const account = await addAccount(node.store, { user: 100_000, token: 100_000 })
     const { userId, tokenId } = account
@@ -266,7 +267,7 @@ function suite(): void {
       expect(await addTokenQuota(trx, tokenId, 5)).toBe(100_005)
       expect(await setUserQuota(trx, userId, 99_000)).toBe(99_000)
       expect(await setTokenQuota(trx, tokenId, 99_000)).toBe(99_000)
-      // No change takes the balance below the leased part.
+      // No change reduces the balance below the leased part.
       expect([await setUserQuota(trx, userId, 10), await setTokenQuota(trx, tokenId, 10)]).toEqual([leased, leased])
       expect([await addUserQuota(trx, userId, -10), await addTokenQuota(trx, tokenId, -10)]).toEqual([leased, leased])
     })
@@ -275,7 +276,7 @@ function suite(): void {
     expect(await faultsOf(node)).toEqual([])
   })
 
-  test('a call from a lease counts towards a cap that its channel got in the meantime; a charge that may overdraw the balance may exceed its hold', async () => {
+  test('a call that is paid from a lease counts towards a limit that its channel gets during the call; a charge that may overdraw the balance may be higher than its hold', async () => {
     const node = await start()
     const account = await addAccount(node.store, { user: 100_000, token: 50_000 })
     await untilLeased(node, account, 10)
@@ -314,7 +315,7 @@ function suite(): void {
 
   // A failure prints the seed; LEASE_SEED repeats it.
   const seed = Number(process.env['LEASE_SEED'] ?? Date.now() % 1_000_000)
-  test(`calls, gifts, deletions, changes, lost connections and crashes at random keep the books exact (seed ${seed})`, async () => {
+  test(`the ledger is exact after random calls, gifts, deletions, changes, lost connections and crashes (seed ${seed})`, async () => {
     const random = randomFrom(seed)
     const below = (most: number) => Math.floor(random() * most)
     const nodes = [await start(20), await start(20)]

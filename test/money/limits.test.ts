@@ -172,8 +172,8 @@ async function start(database: Database, processes: number): Promise<Setup> {
 }
 
 /**
- * Tests a per-minute limit with a new token. A failure that took longer than a minute proves only that the machine is
- * slow, because the first calls no longer count at the end. In that case the test is repeated.
+ * Tests a per-minute limit with a new token. If the test takes longer than a minute, its first calls no longer count at
+ * the end. A failure then proves nothing, and the test is repeated.
  */
 async function inOneMinute(
   { first, gate }: Setup,

@@ -23,8 +23,8 @@ async function badNetwork(databaseUrl: string) {
         kept = Buffer.alloc(0)
       }
       if (kept === undefined) {
-        // The gateway releases quota that may never have been taken. It does this outside the simple batches, so the
-        // release can be recognised here.
+        // If the gateway does not know whether a hold was written, it releases the hold. The release uses another
+        // statement than ordinary batches, so it can be recognised here.
         if (bytes.includes('ledger-batch')) releases++
         far.write(bytes)
         return
@@ -50,7 +50,7 @@ async function badNetwork(databaseUrl: string) {
   }
 }
 
-/** Enough for the highest possible cost of a call. */
+/** A quota, in units, that covers the highest possible cost of a call. */
 const granted = 1_000_000
 
 const name = 'postgres: quota that is taken after its call was given up comes back while the server runs'
@@ -80,8 +80,8 @@ else {
       const refused = await gateway.post('/v1/chat/completions', { model, messages }, token.key)
       expect(refused.status).toBe(503)
       expect(upstream.requests).toEqual([])
-      // The gateway releases the quota that might have been taken, although nothing has been taken so far. The next
-      // call is made after that.
+      // The gateway releases the hold of the first call, which has not reached the database yet. The next call is made
+      // after this release.
       await until(() => network.releasesPassed() === 1)
       expect((await gateway.post('/v1/chat/completions', { model, messages }, token.key)).status).toBe(200)
       const left = { remain: granted - pricePerCall, used: pricePerCall, held: 0 }

@@ -79,7 +79,8 @@ else {
         return requests >= counted.served
       })
 
-    // Checks the order of the line: tickets that still wait are always later than those that were served.
+    // Checks the order of the waiting calls: every ticket that is waiting has a higher number than the tickets that
+    // were served.
     const statuses = new Map<number, number>()
     counted.most = 0
     const before = counted.served
@@ -108,8 +109,8 @@ else {
     // Without this check, the test would also pass if no two calls were at the upstream at the same time.
     expect(counted.most).toBeGreaterThan(1)
 
-    // One process dies while it holds all places, and while its waiting calls are ahead of the others' calls in the
-    // line.
+    // One process is killed while its calls use all places, and while its waiting calls are ahead of the waiting calls
+    // of the other processes.
     counted.isHeld = true
     const lost = Array.from({ length: mostAtOnce }, () => post(doomed).catch(() => undefined))
     await until(() => counted.inside === mostAtOnce)

@@ -28,7 +28,7 @@ async function watchVersions(store: Store): Promise<void> {
 const title = 'postgres: one transaction changes a row once, however many calls of one account it is for'
 const cases = [
   ['without limits', undefined, 0],
-  // The counts per minute are written when calls end, and when calls begin.
+  // With limits, the counts per minute are written twice per call: when it begins and when it ends.
   ['with limits', { rpm_limit: 1_000_000, tpm_limit: 1_000_000_000 }, 2],
 ] as const
 for (const [name, limits, mostOfWindows] of cases) {

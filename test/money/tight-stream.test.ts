@@ -27,7 +27,7 @@ async function streamOf(words: number) {
   return { text, balances, log: logs[0], rows: logs.length }
 }
 
-test('a stream that the balance just covers is delivered completely, however long its words are', async () => {
+test('a stream whose price equals the balance is delivered completely, even if an estimate by the length of its words would be too high', async () => {
   const { text, balances, log, rows } = await streamOf(paidWords)
   expect(text).toEndWith('data: [DONE]\n\n')
   expect(text.split(word)).toHaveLength(paidWords + 1)

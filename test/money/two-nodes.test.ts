@@ -63,14 +63,14 @@ else {
         .where('pid', '=', doomed.pid)
         .execute(),
     )
-    // After a gap in its own heartbeat, the watcher cannot tell whether it or the other node was silent. After half a
-    // minute it can.
+    // After a gap in its own heartbeat, a node waits half a minute before it considers another node dead, because the
+    // gap may be its own fault.
     time.ms += 40_000
     await pulse.beat()
     expect(await sweepHolds(watcher)).toBe(0)
     await beatFor30s()
-    // The other node serves calls of the same token the whole time. Whichever of the two nodes releases the holds, they
-    // are released only once.
+    // The other node serves calls of the same token the whole time. Both nodes can release the holds, but each hold is
+    // released only once.
     const [, served] = await Promise.all([
       sweepHolds(watcher),
       Promise.all(Array.from({ length: 20 }, () => other.post('/v1/chat/completions', { model, messages }, token.key))),

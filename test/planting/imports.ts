@@ -1,8 +1,8 @@
 import { rooms } from '../../tools/rooms.mjs'
 
 /**
- * A file for each room (see "The rooms" in docs/ARCHITECTURE.md). Each file imports from the room below its own, which
- * is allowed.
+ * A file for each room, which is a group of modules (see "The rooms" in docs/ARCHITECTURE.md). Each file imports from
+ * the room below its own. This is allowed.
  */
 const roomFiles = Object.entries(rooms).flatMap(([folder, list]) =>
   list.map(([room], at) => {
@@ -101,8 +101,8 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * [file, its import, the rule that must reject it]. A cycle is reported once, so for its second import the rule is ''.
- * These imports are added to the imports listed above for the same file.
+ * [file, its import, the rule that must reject it]. A cycle has two imports but is reported only once, so the entry of
+ * its second import has no rule (''). These imports are added to the imports listed above for the same file.
  */
 export const forbidden: readonly (readonly [file: string, target: string, rule: string])[] = [
   ['contract/p-own.ts', '../server/lib/secrets/ids.ts', 'contract-own'],

@@ -22,8 +22,8 @@ const configs = [
 ]
 
 /**
- * Typings that the TypeScript projects name. Everything else in node_modules is a stub, so that a planted file needs no
- * real package.
+ * The typings that the TypeScript projects use. All other packages in node_modules are stubs, so that a test file can
+ * import packages that are not installed.
  */
 const linked = ['@types/node', '@types/bun', 'bun-types', 'undici-types']
 

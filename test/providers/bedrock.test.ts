@@ -79,7 +79,7 @@ describe('Bedrock', () => {
     expect(wired.service.seen[0]?.path).toEndWith('/converse-stream')
   })
 
-  test('invokes Claude in Anthropic’s format for callers who use that format', async () => {
+  test('calls Claude in Anthropic’s format for callers of the Messages API', async () => {
     await wired.channel(33, 'claude-3-haiku-20240307', { key })
     const events = [
       {
@@ -161,7 +161,7 @@ describe('Bedrock', () => {
     expect(text).not.toContain('[DONE]')
   })
 
-  test('a wrong clock is reported to admins', async () => {
+  test('if Bedrock rejects a signature because the gateway’s clock is wrong, admins see this reason', async () => {
     await wired.channel(33, 'amazon.nova-lite-v1:0', { key })
     const message = 'Signature expired: 20260101T000000Z is now earlier than 20260101T000500Z'
     wired.service.answer = () => Response.json({ message }, { status: 403 })
@@ -214,7 +214,7 @@ test('a malformed key gets an error that describes the right format', () => {
     expect(bedrock.keyFault?.(wrong)).toContain('AccessKey|SecretKey|region')
 })
 
-test('common model names are mapped to the ids of the region', async () => {
+test('common model names are mapped to the model ids of the channel’s region', async () => {
   const signing = { body: '', nowMs: 0, tokens: { get: async () => '' }, fetchJson: async () => ({}) }
   const urlOf = async (model: string, region: string) => {
     const upstream = { baseUrl: bedrock.meta.defaultBaseUrl, key: '', other: '', config: { ak: 'A', sk: 'S', region } }

@@ -103,7 +103,7 @@ test('vision models are called at their own path, with their own format of parts
   expect({ status: seen.status, asked: rig.upstream.requests.length }).toEqual({ status: 400, asked: 1 })
 })
 
-test('a stream is requested in increments, and ends with the event that is marked as the last', async () => {
+test('a stream is requested with only the new text in each event, and ends with the event that is marked as the last', async () => {
   const piece = (content: string, reason = 'null') => said({ content }, reason)
   rig.upstream.always(streams(piece('1'), piece('1'), piece('2'), piece('', 'stop')))
   const caller = await rig.caller()
@@ -115,7 +115,7 @@ test('a stream is requested in increments, and ends with the event that is marke
   expect((await chargedUnits(rig, caller)).units).toBe(15)
 })
 
-test('from events that repeat the text so far, only the new text is used', async () => {
+test('if events repeat the text so far, only the new text is passed on', async () => {
   const whole = (text: string, finish_reason = 'null') => ({ output: { text, finish_reason }, usage, request_id: 'r' })
   for (const texts of [
     ['O', 'One', 'One, two', 'One, two, three'],

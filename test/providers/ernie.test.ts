@@ -108,7 +108,7 @@ test('a status 401 from the token service means that the key is refused', async 
   expect(await toldToAdmin(rig.gateway)).toContain("Baidu's token service rejected the key")
 })
 
-test('the request has the same content in the service’s format', async () => {
+test('the caller’s request is sent with all its content in ERNIE’s format', async () => {
   rig.upstream.always(answers(hello))
   const got = await ask({
     messages: [
@@ -156,7 +156,7 @@ test('parallel tool calls become consecutive calls, with their results', async (
   ])
 })
 
-test('a tool result without a call is sent too', async () => {
+test('a tool result is sent even if the conversation does not contain its call', async () => {
   rig.upstream.always(answers(hello))
   const messages = [
     { role: 'user', content: 'Hi' },

@@ -39,7 +39,7 @@ describe('Gemini', () => {
     expect(wired.service.seen[0]?.headers.get('x-goog-api-key')).toBe('k')
   })
 
-  test('receives requests in its own dialect byte for byte, at the API version that the channel names', async () => {
+  test('receives requests in its own dialect byte for byte, at the API version that is set in the channel', async () => {
     await wired.channel(24, 'm', { other: 'v1' })
     wired.service.answer = () => Response.json({ ...answer, newField: 1 })
     const body = { contents, newOption: 1 }
@@ -143,7 +143,7 @@ describe('Gemini', () => {
     expect(await (await wired.post('/v1/audio/speech', body)).text()).toContain('no audio')
   })
 
-  test('speech costs what the service reports, also while requests are recorded', async () => {
+  test('speech is charged by the usage that the service reports, also while the request is recorded', async () => {
     const target_id = await wired.channel(24, 'gemini-tts')
     const inlineData = { mimeType: 'audio/L16;codec=pcm;rate=24000', data: 'AQACAA==' }
     const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 40, totalTokenCount: 43 }
@@ -293,7 +293,7 @@ describe('Vertex', () => {
     expect(wired.service.seen.at(-1)?.headers.get('authorization')).toStartWith('Bearer token-')
   })
 
-  test('a refused token is reported as a fault of the upstream, without the key', async () => {
+  test('if Google refuses to issue a token, the caller gets an upstream error that does not contain the key', async () => {
     // This account has no token from earlier tests.
     await wired.channel(42, 'gemini-x', { key: key.replace('robot@', 'other@') })
     wired.service.answer = () => Response.json({ error: 'invalid_grant' }, { status: 400 })

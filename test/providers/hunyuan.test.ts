@@ -129,7 +129,7 @@ test('an error inside a stream is reported', async () => {
   expect(got.error?.message).toContain('internal error')
 })
 
-test('errors with status 200 get the status that matches their meaning, and a wrong clock is reported to admins', async () => {
+test('errors with status 200 get the status that matches their meaning, and admins see it if the service rejects a signature because of a wrong clock', async () => {
   const cases = [
     ['InvalidParameter', 400],
     ['AuthFailure.SignatureFailure', 503],
@@ -157,7 +157,7 @@ test('a filtered answer is reported as filtered', async () => {
   expect(await ask()).toMatchObject({ reason: 'content_filter' })
 })
 
-test('images are separate parts, and embeddings use another action', async () => {
+test('images are sent as separate parts, and embeddings are requested with another action of the API', async () => {
   rig.upstream.always(answers(said({ Content: 'A dog' })))
   const image = { type: 'image_url', image_url: { url: 'https://example.com/dog.png' } }
   await ask({ messages: [{ role: 'user', content: [{ type: 'text', text: 'What?' }, image] }] })

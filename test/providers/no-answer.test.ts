@@ -1,5 +1,5 @@
-// A response with status 200 that is not an answer: a message from the upstream gateway itself, or something else
-// entirely. It must never be treated as an empty answer.
+// A response with status 200 that is not an answer of a model, for example an error message of an upstream gateway. It
+// must never be treated as an empty answer.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { startWired, type Wired } from './service.ts'
 
@@ -33,7 +33,7 @@ const used = async () => (await wired.rig.gateway.logs()).length
 
 describe.each(types)('%s', (_label, type, model, fields) => {
   for (const stream of [false, true]) {
-    test(`that returns something that is not an answer causes an error and no charge${stream ? ', also where a stream was asked for' : ''}`, async () => {
+    test(`that returns something that is not an answer causes an error and no charge${stream ? ', also if a stream was requested' : ''}`, async () => {
       await wired.channel(type, model, fields)
       const before = await used()
       wired.service.answer = () => Response.json({ ok: true })

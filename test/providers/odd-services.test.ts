@@ -1,5 +1,5 @@
-// Behaviour of services that is missing from their documentation or hard to find there, and input from callers that no
-// header can contain.
+// Behaviour of services that their documentation does not describe or mentions only briefly. Also tests field names
+// from callers that cannot be put into a header unchanged.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type OpenAI from 'openai'
 import { clientsOf } from '../matrix/support/callers.ts'
@@ -50,7 +50,7 @@ describe('fields that cannot be sent to the channel’s service are reported as 
     expect([broken.status, dropped(broken).startsWith('half a sign %')]).toEqual([200, true])
   })
 
-  test('in any number, in a header that every client accepts', async () => {
+  test('even if there are many, in a header that every client accepts', async () => {
     const many = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`some_field_${index}`, index]))
     const answer = await ask(many)
     expect(dropped(answer).length).toBeLessThan(2100)
@@ -233,7 +233,7 @@ describe('token probabilities', () => {
   ]
 
   test.each(services)(
-    'of %s reach callers of those other dialects that can express them',
+    'from %s are sent to callers of each other dialect that has a field for them',
     async (_name, type, model, answer) => {
       await wired.channel(type, model)
       wired.service.answer = answer
@@ -322,7 +322,7 @@ test('OpenAI models that think get no temperature, because they would refuse it'
   expect((await ask(generationConfig)).headers.get('x-tollgate-dropped')).toBeNull()
 })
 
-describe('the part of a prompt that a service has stored is charged, although the gateway does not see it', () => {
+describe('the part of a prompt that is stored at the service is charged, although it is not in the request', () => {
   const usageMetadata = { promptTokenCount: 90_000, candidatesTokenCount: 5, totalTokenCount: 90_005 }
   const google = { candidates: [{ content: { parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }], usageMetadata }
   const openai = {
@@ -345,7 +345,7 @@ describe('the part of a prompt that a service has stored is charged, although th
   })
 })
 
-test('other text that a bot reads is charged too', async () => {
+test('text that a bot adds to the prompt is charged', async () => {
   await wired.channel(34, 'bot-1')
   const named = (event: string, data: object) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
   const said = named('conversation.message.delta', { type: 'answer', content: 'Hello' })
@@ -366,7 +366,7 @@ test('images have a creation time, even if the service sends none', async () => 
   expect(await answer.json()).toMatchObject({ created: expect.any(Number), data: [{ b64_json: 'aW1n' }] })
 })
 
-test('a stream without an end is reported as broken to every caller', async () => {
+test('callers of every dialect get an error if a stream ends without its end marker', async () => {
   await wired.channel(24, 'gemini-2.5-flash')
   wired.service.answer = () => events({ candidates: [{ content: { parts: [{ text: 'Hel' }] }, index: 0 }] })
   const path = '/v1beta/models/m:streamGenerateContent?alt=sse'

@@ -196,7 +196,7 @@ describe('Cloudflare', () => {
     expect(wired.service.seen[0]?.path).toBe('/client/v4/accounts/acc/ai/models/search?per_page=1000')
   })
 
-  test('reports what is missing if a channel has no account id', async () => {
+  test('reports that the account id is missing if a channel has none', async () => {
     await wired.channel(37, '@cf/x', { key: 'token' })
     const response = await wired.chat()
     expect(response.ok).toBe(false)

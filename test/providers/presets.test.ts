@@ -14,8 +14,8 @@ afterAll(() => rig[Symbol.asyncDispose]())
 beforeEach(() => rig.clear({ RetryTimes: '0' }))
 
 /**
- * Channel type, path of the service's base URL, path of chat, and the caller's and the service's path of one more kind
- * of call.
+ * The channel type, the path of the service's base URL, and the service's path for chat. `more` is another kind of
+ * call: the path that the caller uses, and the path at the service.
  */
 const places: [type: number, base: string, chat: string, more?: [path: string, place: string]][] = [
   [22, '/api/openapi', '/api/openapi/v1/chat/completions'],
@@ -104,7 +104,7 @@ test('a base URL that already ends with the prefix does not get it a second time
   expect(rig.upstream.requests[1]?.path).toBe('/anthropic/v1/messages')
 })
 
-test('Mistral is not asked for usage, because it reports usage in every stream anyway', async () => {
+test('requests to Mistral do not ask for usage, because Mistral reports usage in every stream', async () => {
   await rig.channel({ type: 28, key: 'k' })
   await askChat(rig, { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
   expect(lastBody(rig)).not.toHaveProperty('stream_options')
@@ -114,7 +114,7 @@ test('Mistral is not asked for usage, because it reports usage in every stream a
   expect(lastBody(rig)).toMatchObject({ stream_options: { include_usage: true } })
 })
 
-test('DeepSeek gets the thoughts of its models back, including from Anthropic callers', async () => {
+test('the thoughts of DeepSeek’s models are sent back to DeepSeek in the next request, also for callers of the Messages API', async () => {
   await rig.channel({ type: 36, key: 'k' })
   const missing = answers({ detail: 'Not Found' }, 404)
   rig.upstream.script(({ path }) => (path.startsWith('/anthropic') ? missing : undefined))

@@ -5,7 +5,7 @@ import { type End, type LearnedCall, nothing, parsedInput, type Recorded } from 
 import { objects } from '../matrix/support/read-chat.ts'
 import { readMessages } from '../matrix/support/read-messages.ts'
 
-/** Readers for recorded answers in formats that no caller uses, without any of the gateway's code. */
+/** Readers for recorded answers in formats that no caller uses. They use none of the gateway's code. */
 type Reader = (recording: RecordingCase) => Recorded
 
 const object = (value: unknown): JsonObject => (isObject(value) ? value : {})

@@ -154,7 +154,7 @@ for (const format of formats) {
     }
 
     for (const recording of all.filter(({ status, kind }) => status === 200 && kind !== 'json')) {
-      test(`${recording.id} is never a complete answer if it is cut before its end`, async () => {
+      test(`${recording.id} is reported as an error if it is cut off before its end`, async () => {
         const { body } = recording.response
         const end = Buffer.from(body).toString('latin1').search(endMark)
         expect(end).toBeGreaterThan(0)

@@ -12,7 +12,7 @@ export interface Seen {
   readonly json: JsonObject
 }
 
-/** A service of any kind. It responds as the test sets, and records its requests. */
+/** A service of any kind. It sends the response that the test sets, and records its requests. */
 export interface Service extends AsyncDisposable {
   readonly url: string
   readonly seen: Seen[]

@@ -49,7 +49,7 @@ describe('PaLM 2', () => {
     })
   })
 
-  test('has neither streams nor usage, so the gateway generates both', async () => {
+  test('supports neither streams nor usage reports, so the gateway creates the stream and counts the tokens', async () => {
     rig.upstream.always(answers({ candidates: [{ author: '1', content: 'Good day' }] }))
     const caller = await rig.caller()
     const got = await ask({ stream: true, stream_options: { include_usage: true } }, caller.token)

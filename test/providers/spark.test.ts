@@ -140,7 +140,7 @@ test('the version comes from the model name, or else from the channel, or else i
   expect(domains).toEqual(['generalv2', 'lite', 'pro-128k', 'generalv3'])
 })
 
-test('models that accept no system prompt get it as the first messages', async () => {
+test('for models that accept no system prompt, the system prompt is sent as the first messages', async () => {
   spark.state.frames = hello
   const messages = [
     { role: 'system', content: 'Be brief.' },
@@ -218,7 +218,7 @@ test('a refused signature and a wrong clock are each reported to admins', async 
   expect(await toldToAdmin(rig.gateway, 'Spark-Max')).toContain('the clock of this gateway may be wrong')
 })
 
-test('a channel test works with this service too', async () => {
+test('a channel test of a Spark channel works', async () => {
   const [row] = await rig.gateway.context.store.read.selectFrom('channels').select('id').execute()
   const probe = async () =>
     (await (

@@ -56,7 +56,7 @@ test('the key is exchanged once, and the body contains the project and the servi
   expect(second?.headers.get('authorization')).toBe('Bearer iam-token')
 })
 
-test('a stream has its own URL and no end marker, and the caller’s stream gets one', async () => {
+test('a stream is requested at its own URL and has no end marker, and the gateway adds an end marker to the caller’s stream', async () => {
   const chunk = (delta: object, finish_reason: string | null = null) =>
     `event: message\ndata: ${JSON.stringify({ id: 'chat-1', model_id: model, choices: [{ index: 0, delta, finish_reason }] })}\n\n`
   const end = `event: message\ndata: ${JSON.stringify({ id: 'chat-1', model_id: model, choices: [], usage })}\n\n`
@@ -69,7 +69,7 @@ test('a stream has its own URL and no end marker, and the caller’s stream gets
   expect(lastBody(rig)).not.toHaveProperty('stream')
 })
 
-test('a tool that must be called is sent by name, and a choice given as a string is sent in its own field', async () => {
+test('a required tool is named in tool_choice, and a tool choice that is a string is sent in a separate field', async () => {
   rig.upstream.always(answers(hello))
   const tools = [{ type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: {} } } }]
   await ask({ tools, tool_choice: 'required' })

@@ -32,7 +32,7 @@ function claimsOf(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(claims, 'base64url').toString())
 }
 
-test('the old format has a token, a prompt, and an answer in quotation marks', async () => {
+test('in the old format, the request has a signed token and a prompt, and the answer is a quoted string', async () => {
   const data = { task_id: 't', request_id: 'r', choices: [{ role: 'assistant', content: '"Good \\"day\\""' }], usage }
   rig.upstream.always(answers({ code: 200, msg: 'ok', success: true, data }))
   const caller = await rig.caller()
@@ -65,7 +65,7 @@ test('the old format has a token, a prompt, and an answer in quotation marks', a
   expect((await chargedUnits(rig, caller)).units).toBe(15)
 })
 
-test('a stream in the old format has its text and usage outside of JSON', async () => {
+test('the text of a stream in the old format, which is not JSON, and its usage are read', async () => {
   rig.upstream.always(
     streams(
       'id: 1\nevent: add\ndata: Good\n\n',
@@ -82,7 +82,7 @@ test('a stream in the old format has its text and usage outside of JSON', async 
   expect((await chargedUnits(rig, caller)).units).toBe(15)
 })
 
-test('a stream in the old format that breaks off or fails is reported', async () => {
+test('the caller gets an error if a stream in the old format breaks off or contains an error', async () => {
   rig.upstream.always(streams('event: add\ndata: Half\n\n'))
   expect(await ask({ stream: true })).toMatchObject({
     text: 'Half',
@@ -166,7 +166,7 @@ test('a base URL that ends with a version is used for another plan with the same
   expect(rig.upstream.requests[0]?.path).toBe('/api/coding/paas/v4/chat/completions')
 })
 
-test('errors keep their status, and a wrong clock is reported to admins', async () => {
+test('errors keep their status, and admins see it if the service rejects a signature because of a wrong clock', async () => {
   rig.upstream.always(answers({ error: { code: '1302', message: 'too many at once' } }, 429))
   expect(await ask({ model: 'glm-4' })).toMatchObject({ status: 429 })
   rig.upstream.always(answers({ error: { code: '1003', message: 'token expired' } }, 401))

@@ -1,4 +1,5 @@
-// A session stays on one channel and one key, because the provider finds its prompt in the cache only there.
+// A session is a series of calls with a common beginning or name. It stays on one channel and one key, because only
+// there does the provider have its prompt in the cache.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { hashNumber, hashText } from '../../server/lib/quick-hash.ts'
 import { rankOf } from '../../server/relay/routing/rendezvous.ts'
@@ -34,7 +35,7 @@ async function places(caller: Caller, sessions: readonly string[]): Promise<Map<
 const sessions = Array.from({ length: 20 }, (_, index) => `session ${index}`)
 
 describe('a session', () => {
-  test('stays on one of 6 channels (20 sessions with 30 turns each); if one channel dies, only its sessions move, once', async () => {
+  test('stays on one of 6 channels (20 sessions with 30 turns each); if a channel fails, only its own sessions move, and each of them moves once', async () => {
     for (const key of sixKeys) await rig.channel({ key })
     const caller = await rig.caller()
     const home = await places(caller, sessions)
@@ -95,7 +96,7 @@ describe('a session', () => {
     expect(homes.size).toBeGreaterThan(1)
   })
 
-  test('is never refused because of its place: if the channel is disabled, the next one serves the session, and the first one gets it back', async () => {
+  test('moves to another channel while its own channel is disabled, and returns when its channel is enabled', async () => {
     const ids = new Map<string, number>()
     for (const key of sixKeys) ids.set(key, await rig.channel({ key }))
     const caller = await rig.caller()
@@ -119,7 +120,7 @@ describe('a session', () => {
     expect([...new Set(found.values())].sort()).toEqual(['a', 'b', 'c'])
   })
 
-  test('stays with one key of a channel that has several, and uses another key while that one rests', async () => {
+  test('stays with one key of a channel that has several, and uses another key while that key is paused', async () => {
     await rig.channel({ key: sixKeys.join('\n'), key_mode: 'multi' })
     const caller = await rig.caller()
     const home = await places(caller, sessions)
@@ -135,7 +136,7 @@ describe('a session', () => {
     expect(rows.filter((row) => !row.kept_place)).toHaveLength([...home.values()].filter((key) => key === busy).length)
   })
 
-  test('keeps its place or loses it, which the log row shows to admins and never to users', async () => {
+  test('has a field in its log rows for admins, not for users, that says whether it stayed on its channel', async () => {
     for (const key of sixKeys) await rig.channel({ key })
     expect(keys()).toEqual([])
     const asked = rig.gateway.post('/v1/chat/completions', chat, rig.gateway.token, {
@@ -168,9 +169,9 @@ describe('a session whose channel broke a stream', () => {
   const stream = { ...chat, stream: true }
 
   test.each([broken, failed])(
-    'goes elsewhere with its next turns and comes back, and the other sessions stay',
+    'uses another channel for its next turns and returns later, and the other sessions stay',
     async (fault) => {
-      // These keys differ from those that rest because of earlier tests.
+      // Earlier tests have paused the usual keys, so this test uses other keys.
       for (const key of sixKeys) await rig.channel({ key: `own ${key}` })
       const caller = await rig.caller()
       const home = await places(caller, sessions)
@@ -201,14 +202,14 @@ describe('a session whose channel broke a stream', () => {
     expect(await ask(caller, 'alone', stream)).toBe(home)
     await rig.gateway.api('PUT', '/api/channel/', { id: home === 'a' ? second : first, status: 1 })
     rig.upstream.forKey(home === 'a' ? 'b' : 'a', fake.status(429, { retryAfter: 30 }))
-    // The other channel rests, so the one that broke the stream is the better one.
+    // The other channel is paused, so the session uses the channel that broke the stream.
     expect(await ask(caller, 'alone', stream)).toBe(home)
     const before = rig.upstream.requests.length
     expect(await ask(caller, 'alone', stream)).toBe(home)
     expect(rig.upstream.requests.length).toBe(before + 1)
   })
 
-  test('does not keep calls without a session away from that channel', async () => {
+  test('does not affect calls without a session: they still use the channel that broke the stream', async () => {
     await rig.gateway.setOption('ChannelAffinity', 'off')
     for (const key of ['a', 'b']) await rig.channel({ key })
     const caller = await rig.caller()

@@ -52,7 +52,7 @@ const texts: [where: string, mode: keyof typeof paths, body: object][] = [
   ['the instruction of an embedding', 'embeddings', { model: 'm', input: 'Hi', instruction: long }],
 ]
 
-/** For the text of unknown fields, the hold covers only an estimate from its size. */
+/** Text in fields that the gateway does not know. For these, the hold covers only an estimate by their size. */
 const unknown: [where: string, mode: keyof typeof paths, body: object][] = [
   ['a message', 'chat', said({ inner_voice: long })],
   ['a part', 'chat', part({ type: 'tool_result', content: long })],
@@ -88,14 +88,14 @@ describe('the hold covers text that upstreams count:', () => {
   })
 })
 
-describe('long text in an unknown field is charged as the upstream counts it, and the hold covers part of it, in', () => {
+describe('for long text in an unknown field, the upstream’s token count is charged, and the hold covers a part of it:', () => {
   test.each(unknown)('%s', async (_, mode, body) => {
     expect(await heldFor(mode, body)).toBeWithin(tokens / 2, tokens)
     await isBelieved(mode, body)
   })
 })
 
-test('media are counted as media in any field; a field whose name merely resembles that of a media field is not', async () => {
+test('media are counted as media whatever the name of their field is, and a field without media is not, even if it has a similar name', async () => {
   const image = 765
   const plain = await heldFor('chat', said({}))
   const data = 'A'.repeat(1_000_000)

@@ -83,7 +83,8 @@ forEachDatabaseUrl((name, freshUrl) => {
   describe('a response in the background', () => {
     test('has its full cost held while it is generated, and is charged once when a node sees its end', async () => {
       const { caller, id } = await begun()
-      // The hold is for the most that the response may cost. It belongs to no process, because a process could die.
+      // The hold covers the highest possible cost of the response. It is not tied to a process, because the process may
+      // end before the response does.
       expect(await held(caller)).toMatchObject([{ node_id: 'background' }])
       expect((await held(caller))[0]?.amount).toBeGreaterThanOrEqual(50)
       await poll()
@@ -193,7 +194,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await chargedUnits(rig, caller)
     })
 
-    test('keeps its place on a channel with limits until it ends', async () => {
+    test('counts towards the limit on concurrent calls of its channel until it ends', async () => {
       const limits = [{ metric: 'calls', window: 'now', most: 1 }]
       await rig.gateway.setOption('ChannelWaitTime', '0')
       const { caller, id } = await begun({}, { limits })
@@ -217,7 +218,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await charged(rig, caller, 15)
     })
 
-    test('and reports that it does not know the response is believed after some time; the prompt is charged', async () => {
+    test('and responds that the response does not exist: after some time, the gateway accepts this and charges the prompt', async () => {
       const { caller, id } = await begun()
       service.forget(id)
       await poll()
@@ -231,14 +232,14 @@ forEachDatabaseUrl((name, freshUrl) => {
       ])
     })
 
-    test('and never ends the response is told to cancel it, and the usage that it then reports is charged', async () => {
+    test('and never ends the response: the gateway cancels it and charges the usage that the service then reports', async () => {
       const { caller, id } = await begun()
       await poll(360 * 60 + 1)
       expect(rig.upstream.requests.at(-1)).toMatchObject({ method: 'POST', path: `/v1/responses/${id}/cancel` })
       expect((await chargedUnits(rig, caller)).rows).toMatchObject([{ outcome: 'aborted' }])
     })
 
-    test('and cannot even cancel the response is no longer asked once the time is up; the prompt is charged', async () => {
+    test('and cannot cancel the response: after the time limit, the gateway stops asking and charges the prompt', async () => {
       const { caller } = await begun()
       service.fault = 500
       await poll(360 * 60 + 1)
@@ -247,7 +248,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(rows).toMatchObject([{ content: 'interrupted: the background response did not end in time' }])
     })
 
-    test('and ignores `background` is charged for its response like any other', async () => {
+    test('and ignores `background`: its response is charged like any other', async () => {
       service.ignoresBackground = true
       await rig.channel()
       for (const fields of [{}, { stream: true }]) {
@@ -258,7 +259,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await jobs()).toEqual([])
     })
 
-    test('whose channel is deleted cannot be asked; the prompt is charged', async () => {
+    test('whose channel is deleted: the gateway cannot ask it and charges the prompt', async () => {
       const { caller } = await begun()
       await rig.clear()
       await poll()
@@ -359,7 +360,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expectError(await call('GET', `/v1/responses/${id}`, caller), 404, 'response_not_found')
     })
 
-    test('leaving before the answer does not make it free', async () => {
+    test('a caller who disconnects before the answer is still charged', async () => {
       await rig.channel()
       const caller = await rig.caller()
       const leave = new AbortController()
@@ -387,7 +388,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect([rig.upstream.requests, await jobs()]).toEqual([[], []])
     })
 
-    test('a channel that cannot generate responses in the background is not asked to', async () => {
+    test('a call in the background is not sent to a channel that does not support such calls', async () => {
       await rig.channel({ type: 14 })
       expectError(await see(create(await rig.caller())), 400, 'feature_not_supported')
       await rig.channel({ priority: -1 })
@@ -413,7 +414,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     })
 })
 
-describe('kill -9 of the process that began it', () => {
+describe('kill -9 of the process that began a response in the background', () => {
   const proof = async (databaseUrl: string | undefined) => {
     await using upstream: FakeUpstream = await startFakeUpstream()
     const service = new BackgroundService()

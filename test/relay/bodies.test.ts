@@ -146,7 +146,7 @@ describe('a duplicate model field is refused, even if its name is written with e
     })
   }
 
-  test('duplicates of fields that determine the price of images are refused too', async () => {
+  test('duplicates of fields that determine the price of images are refused', async () => {
     for (const [field, first, second] of [
       ['n', 10, 1],
       ['size', '"1024x1024"', '"256x256"'],
@@ -159,14 +159,14 @@ describe('a duplicate model field is refused, even if its name is written with e
     }
   })
 
-  test('duplicates of fields that determine the price of speech are refused too', async () => {
+  test('duplicates of fields that determine the price of speech are refused', async () => {
     const text = '{"model":"tts-1","voice":"alloy","input":"a long text","input":"x"}'
     const seen = await call('/v1/audio/speech', text)
     expectError(seen, 400, 'invalid_field_value')
     expect(seen.error).toMatchObject({ param: 'input' })
   })
 
-  test('a field name in different letter case, which some parsers accept, is refused too', async () => {
+  test('a field name in different letter case, which some parsers accept, is refused', async () => {
     for (const [to, fields, second] of [
       ['/v1/audio/speech', '"model":"tts-1","voice":"alloy","input":"x"', 'Input'],
       ['/v1/images/generations', '"model":"dall-e-2","prompt":"x","size":"256x256"', 'Size'],
@@ -178,7 +178,7 @@ describe('a duplicate model field is refused, even if its name is written with e
     }
   })
 
-  test('the name may also occur inside a nested value or a string', async () => {
+  test('the word "model" may also occur in a nested object or in a string', async () => {
     const text = `{"model":"m",${rest},"x":{"model":"inner"},"y":"\\"model\\":1","z":"model"}`
     expect((await call(chatPath, text)).status).toBe(200)
   })
@@ -207,13 +207,13 @@ describe('alternative models, which would bypass the model that is checked and c
     })
   }
 
-  test('a list is refused even if an empty list with the same name follows', async () => {
+  test('a list of alternative models is refused even if a second field with the same name has an empty list', async () => {
     const caller = await rig.caller()
     const text = `{"models":["a-dear-one"],"models":[],"model":"m",${JSON.stringify(rest).slice(1)}`
     expectError(await see(rig.gateway.post('/v1/chat/completions', text, caller.token)), 400, 'invalid_field_value')
   })
 
-  test('an empty list names no other model, so it is accepted', async () => {
+  test('an empty list of alternative models is accepted', async () => {
     const caller = await rig.caller()
     const seen = await see(rig.gateway.post('/v1/chat/completions', { ...chat, models: [] }, caller.token))
     expect(seen.status).toBe(200)

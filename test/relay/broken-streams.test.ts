@@ -59,7 +59,7 @@ describe('a stream that breaks in the middle ends with an error event, and the d
       expectErrorEvent(seen, code)
       expect(seen.error?.type).toBe('upstream_error')
       expect(delivered(seen)).toBe(text)
-      // word0 word1 word2: three words of two tokens each.
+      // The delivered text is "word0 word1 word2", three words of two tokens each.
       const [row, ...more] = await charged(rig, caller, promptTokens + 6)
       expect(more).toEqual([])
       expect(row).toMatchObject({
@@ -74,7 +74,7 @@ describe('a stream that breaks in the middle ends with an error event, and the d
     })
   }
 
-  test('an error event in the middle is passed on unchanged, without an end marker', async () => {
+  test('an error event in the middle of a stream is passed on unchanged, and no end marker follows', async () => {
     const { caller, seen } = await call(fake.errorEvent({ after: 4, message: 'out of order', done: true }))
     expect(seen.error).toMatchObject({ message: 'out of order', type: 'server_error' })
     expect(seen.text).not.toContain('[DONE]')

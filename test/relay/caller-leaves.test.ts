@@ -27,7 +27,7 @@ interface Leaving {
   path?: string
 }
 
-/** Makes a call and disconnects as soon as the upstream has started on it. */
+/** Makes a call and disconnects as soon as the upstream has received it. */
 async function leave({ upstream, body = chat, path = '/v1/chat/completions' }: Leaving): Promise<Caller> {
   const caller = await rig.caller()
   const before = rig.upstream.requests.length
@@ -138,7 +138,7 @@ test('a caller who disconnects after the upstream has failed pays nothing', asyn
   await rig.gateway.setOption('RetryTimes', '2')
 })
 
-test('if a service responds with events to a non-streamed call, a caller who disconnects ends the upstream call and pays for the prompt', async () => {
+test('if a service sends events for a non-streamed call and the caller disconnects, the upstream call ends, and the caller pays for the prompt', async () => {
   await rig.channel({ type: 34, models: 'bot-1', model_mapping: '{"bot-1":"m"}' })
   const caller = await rig.caller()
   let written = 0

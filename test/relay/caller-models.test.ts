@@ -1,4 +1,4 @@
-// `models`: the caller names several models that may answer.
+// The field `models` of a request: a list of models that are tried one after the other.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Caller, callerCalls, charged, chat, expectError, type Rig, see, startRelayRig } from './setup.ts'
@@ -45,7 +45,7 @@ test('if the first model fails, the next one answers at its own price; the log n
   expect(row).toMatchObject({ model_name: 'm2', asked_model: 'm' })
 })
 
-test('a list works in the Messages and Responses APIs, too, and may name virtual models', async () => {
+test('the Messages and Responses APIs also accept a list, and it may contain virtual models', async () => {
   rig.upstream.forKey('key-m', fake.status(503))
   for (const name of ['messages', 'responses'] as const) {
     const { path, body } = callerCalls[name]
@@ -97,7 +97,7 @@ test('an empty list has no effect, and is not sent upstream', async () => {
   for (const { json } of rig.upstream.requests) expect(json).not.toHaveProperty('models')
 })
 
-test('calls of other kinds cannot list models', async () => {
+test('calls other than conversations cannot have a list of models', async () => {
   const { seen } = await call({ model: 'm', input: 'Hi', models: ['m2'] }, undefined, '/v1/embeddings')
   expectError(seen, 400, 'invalid_field_value')
 })

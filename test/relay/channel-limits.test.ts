@@ -72,7 +72,7 @@ const used = async () => {
 }
 
 describe('a full channel', () => {
-  test('calls wait in order of arrival, hold nothing while they wait, and all are served', async () => {
+  test('calls wait in order of arrival without a hold on quota, and all are served', async () => {
     await rig.channel({ limits: [calls(2)] })
     const caller = await rig.caller()
     const door = gate()
@@ -95,7 +95,7 @@ describe('a full channel', () => {
     await clean()
   })
 
-  test('the next channel of the same priority takes the call, then the next priority; this counts neither as a failure nor as a retry', async () => {
+  test('a call goes to another channel of the same priority, and then to the next priority; this counts neither as a failure nor as a retry', async () => {
     const limits = [calls(1)]
     const first = await rig.channel({ key: 'key-a', priority: 2, limits })
     const second = await rig.channel({ key: 'key-b', priority: 2, limits })
@@ -118,7 +118,7 @@ describe('a full channel', () => {
     await clean()
   })
 
-  test('a call that finds no place in time gets 429 with Retry-After, and the response does not name a channel', async () => {
+  test('a call that cannot start within the waiting time gets 429 with Retry-After, and the response does not name a channel', async () => {
     await rig.channel({ name: 'the secret channel', limits: [calls(1)] })
     await rig.gateway.setOption('ChannelWaitTime', '0.2')
     const caller = await rig.caller()
@@ -135,7 +135,7 @@ describe('a full channel', () => {
     await clean()
   })
 
-  test('a call that no window will admit in time is refused immediately, with the time to wait', async () => {
+  test('a call that a limit per time window cannot admit within the waiting time is refused immediately, with Retry-After', async () => {
     await rig.channel({ limits: [perDay('requests', 1)] })
     const caller = await rig.caller()
     expect((await post(caller)).status).toBe(200)
@@ -154,7 +154,7 @@ describe('a full channel', () => {
     await clean()
   })
 
-  test('a caller who leaves the line is forgotten', async () => {
+  test('a waiting call whose caller disconnects is removed from the queue', async () => {
     await rig.channel({ limits: [calls(1)] })
     const caller = await rig.caller()
     const door = gate()
@@ -174,7 +174,7 @@ describe('a full channel', () => {
     await clean()
   })
 
-  test('a token with a limit on concurrent calls cannot fill the line of waiting calls', async () => {
+  test('calls of a token in the queue count towards its limit on concurrent calls, so it cannot fill the queue', async () => {
     await rig.channel({ limits: [calls(1)] })
     const [busy, greedy] = [await rig.caller(), await rig.caller(undefined, { token: { concurrency_limit: 2 } })]
     const door = gate()
@@ -190,7 +190,7 @@ describe('a full channel', () => {
     await clean()
   })
 
-  test('an admin who chose the channel waits, too', async () => {
+  test('a call of an admin who chose the channel also waits', async () => {
     const id = await rig.channel({ limits: [calls(1)] })
     await rig.channel({ key: 'other' })
     await rig.gateway.setOption('ChannelWaitTime', '0.1')
@@ -204,7 +204,7 @@ describe('a full channel', () => {
     await clean()
   })
 
-  test('a call waits for a full channel before it uses one that rests, but uses the resting one in the end', async () => {
+  test('a call first waits for a full channel, and uses a paused channel if the wait fails', async () => {
     const full = await rig.channel({ key: 'full', priority: 2, limits: [calls(1)] })
     const resting = await rig.channel({ key: 'resting', priority: 1 })
     const { routing, rests } = rig.gateway.context.relay.relay
@@ -231,7 +231,7 @@ describe('a full channel', () => {
   })
 })
 
-describe('every ending frees the place', () => {
+describe('a call no longer counts towards the limits of its channel after', () => {
   const endings: [name: string, behaviour: fake.Behaviour, body?: object][] = [
     ['an answer', fake.ok()],
     ['a stream', fake.ok(), chatStream],
@@ -274,7 +274,7 @@ describe('every ending frees the place', () => {
     expect(await used()).toEqual({ [id]: { calls: 0 } })
   })
 
-  test('a request that the channel’s dialect cannot express', async () => {
+  test('a request that the channel’s dialect cannot express and that is not sent', async () => {
     await rig.channel({ type: 14, limits: [calls(1)] })
     await rig.gateway.setOption('StrictTranslationEnabled', 'true')
     const seen = await post(await rig.caller(), { ...chat, logit_bias: { '1': 1 } })
@@ -285,7 +285,7 @@ describe('every ending frees the place', () => {
 })
 
 describe('retries', () => {
-  test('a call that fails moves its place to the next channel', async () => {
+  test('a call that fails counts towards the limits of the next channel instead', async () => {
     const limits = [calls(1), perDay('requests', 9), perDay('quota', 9999)]
     const first = await rig.channel({ key: 'key-a', priority: 1, limits })
     const second = await rig.channel({ key: 'key-b', limits })
@@ -316,7 +316,7 @@ describe('retries', () => {
     expect(await used()).toEqual({ [channel]: { calls: 0, requests: 3, quota: 15 } })
   })
 
-  test('a request is repeated before the calls that wait for its channel', async () => {
+  test('the retry of a request on its channel comes before the calls that wait for the channel', async () => {
     await rig.channel({ limits: [calls(1)] })
     await rig.gateway.setOption('SameChannelRetries', '1')
     const caller = await rig.caller()
@@ -373,7 +373,7 @@ describe('retries', () => {
     await clean()
   })
 
-  test('a call whose retry finds no place in time gets the upstream’s error', async () => {
+  test('a call whose retry cannot start within the waiting time gets the upstream’s error', async () => {
     await rig.channel({ key: 'key-a', priority: 1 })
     await rig.channel({ key: 'key-b', limits: [calls(1)], models: 'm,m2' })
     await rig.gateway.setOption('RetryTimes', '1')
@@ -394,7 +394,7 @@ describe('retries', () => {
 describe('limits of keys', () => {
   const keys = { key: 'k1\nk2\nk3', key_mode: 'multi' as const }
 
-  test('each key takes its share, and a call waits when all are full', async () => {
+  test('each key serves as many calls as its limit allows, and a call waits when all keys are full', async () => {
     const id = await rig.channel({ ...keys, limits: [calls(1, { owner: 'key' })] })
     const caller = await rig.caller()
     const door = gate()
@@ -443,7 +443,7 @@ describe('windows', () => {
     await clean()
   })
 
-  test('limits apply to the models that they name, as they are sent upstream', async () => {
+  test('limits apply to the models in their list, compared with the name that is sent upstream', async () => {
     await rig.channel({
       models: 'm,m2',
       model_mapping: '{"m":"gpt-4o"}',
@@ -457,7 +457,7 @@ describe('windows', () => {
     await clean()
   })
 
-  test('a stream ends when its channel has no more units, and the limit is kept', async () => {
+  test('a stream ends when its channel’s limit of quota units is used up, so the limit is not exceeded', async () => {
     const id = await rig.channel({ limits: [perDay('quota', 60)] })
     await rig.gateway.setOption('PreConsumedQuota', '10')
     const caller = await rig.caller()
@@ -471,7 +471,7 @@ describe('windows', () => {
 })
 
 describe('draining', () => {
-  test('a drained channel takes no new calls, and its running calls finish', async () => {
+  test('a draining channel gets no new calls, and its running calls finish', async () => {
     const id = await rig.channel({ key: 'key-a', priority: 1 })
     await rig.channel({ key: 'key-b' })
     const caller = await rig.caller()
@@ -492,7 +492,7 @@ describe('draining', () => {
     expect(rig.upstream.requests.at(-1)?.key).toBe('key-a')
   })
 
-  test('a model whose only channel is drained has no channel', async () => {
+  test('a call for a model whose only channel is draining gets the error for a model without a channel', async () => {
     await rig.channel({ draining: true })
     expectError(await post(await rig.caller()), 503, 'no_available_channel')
   })

@@ -30,15 +30,15 @@ async function calls(count: number, body: object = chat, token?: string) {
 test.each([
   ['streams', chatStream, () => fake.okStream()],
   ['complete responses', chat, () => fake.okChat()],
-])('with latency, %s go to the fastest channel, except when another one is explored', async (_, body, then) => {
+])('in the order of latency, %s come from the fastest channel, rarely from a random one', async (_, body, then) => {
   await rig.gateway.setOption('ChannelOrder', 'latency')
   const relay = rig.gateway.context.relay.relay
   rig.upstream.forKey('fast', slowly(50, then()))
   rig.upstream.forKey('slow', slowly(500, then()))
   await rig.channel({ key: 'fast' })
   await rig.channel({ key: 'slow' })
-  // The first calls measure both channels. A call explores if its random number is below 0.05. The next random number,
-  // 0.1 or 0.9, then picks a channel by weight.
+  // The first calls measure both channels. If the first random number of a later call is below 0.05, the call ignores
+  // the order, and the next random number, 0.1 or 0.9, picks a channel by weight.
   let chances: number[] = []
   relay.random = () => chances.shift() ?? 0.5
   chances = [0.01, 0.1, 0.01, 0.9]
@@ -50,7 +50,7 @@ test.each([
   chances = [0.01, 0.9]
   await calls(1, body)
   expect(keys().at(-1)).toBe('slow')
-  // If the fastest fails, the other one is next.
+  // If the fastest channel fails, the other channel is tried next.
   await rig.gateway.setOption('RetryTimes', '1')
   rig.upstream.forKey('fast', fake.status(404))
   await calls(1, body)

@@ -39,7 +39,7 @@ const messageOf = (usage: Told) => ({
   usage,
 })
 
-/** The first event reports what is known at that point: the totals of the prompt. `iterations` come at the end. */
+/** The first event contains only the totals of the prompt. The last event contains `iterations`. */
 const eventsOf = ({ iterations, ...usage }: Told) => [
   {
     type: 'message_start',

@@ -1,4 +1,4 @@
-// Compaction: one item takes the place of a conversation. Either the service or the gateway makes it.
+// Compaction replaces a conversation by one item. Either the service or the gateway creates the item.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
@@ -54,7 +54,7 @@ const compact = (token: string, fields: object = {}) =>
   rig.gateway.post(path, { model: 'm', input: history, tools, ...fields }, token)
 const sent = () => rig.upstream.requests[0]?.fields as JsonObject
 
-/** Lets a channel that speaks chat write a summary, and returns the item. */
+/** Has the gateway create an item through a chat channel, and returns the item. */
 async function ownItem(token: string, text: string): Promise<JsonObject> {
   rig.upstream.next(okChat({ text }))
   const answer = (await (await compact(token)).json()) as Compaction
@@ -99,7 +99,7 @@ describe('a channel that compacts conversations itself', () => {
     for (const _ of [1, 2]) expect((await compact(caller.token)).status).toBe(200)
     expect(rig.upstream.requests.map((each) => each.path)).toEqual([
       path,
-      // The server has no Responses API either.
+      // The second attempt: the server does not have the Responses API.
       '/v1/responses',
       '/v1/chat/completions',
       '/v1/chat/completions',
@@ -210,7 +210,7 @@ describe('any other channel', () => {
     },
   )
 
-  test('if the model writes nothing, the result is an error and not an empty memory', async () => {
+  test('if the model returns an empty summary, the caller gets an error and no item', async () => {
     await rig.channel({ type: 8 })
     rig.upstream.next(okChat({ text: ' ' }))
     expectError(await see(compact((await rig.caller()).token)), 502, 'bad_response_body')
@@ -249,7 +249,7 @@ describe('what is refused', () => {
     expect(rig.upstream.requests).toEqual([])
   })
 
-  test('a stream, and a trigger that is not at the end', async () => {
+  test('a compaction as a stream, and an input whose trigger is not its last item', async () => {
     await rig.channel({ type: 8 })
     const { token } = await rig.caller()
     expect((await see(compact(token, { stream: true }))).error?.param).toBe('stream')

@@ -156,7 +156,7 @@ describe('a prompt that is too long is reported even if the error comes in a str
   })
 })
 
-test('from the error, Claude Code can read by how much to shorten its request', async () => {
+test('the error tells Claude Code by how many tokens to shorten its request', async () => {
   await rig.channel()
   rig.upstream.always(
     answers(
@@ -173,7 +173,7 @@ test('from the error, Claude Code can read by how much to shorten its request', 
   )
 })
 
-test('exceeding a rate limit is still reported as a rate limit error', async () => {
+test('an exceeded rate limit is reported as a rate limit error, not as a prompt that is too long', async () => {
   await rig.channel()
   rig.upstream.always(
     answers(

@@ -66,7 +66,7 @@ describe('when the database fails', () => {
     expect((await rig.gateway.post('/v1/chat/completions', chat, caller.token)).status).toBe(200)
   })
 
-  test('a known caller is not served from memory: without a hold, no call is made', async () => {
+  test('a caller whose token is in the cache is not served, because no hold can be written', async () => {
     const caller = await rig.caller()
     const before = rig.upstream.requests.length
     const models = () =>
@@ -131,7 +131,7 @@ describe('when the database fails', () => {
     }
     expectErrorEvent(await seeing, 'database_unavailable')
     const { units, rows } = await chargedUnits(rig, caller)
-    // The charge is for the output that the held quota pays for, which excludes the last chunk.
+    // The charge covers only the output that the hold pays for. The last chunk exceeds the hold and is not charged.
     expect(units).toBeWithin(350, 510)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted' })
     expect(rows[0]?.content).toContain('ended: database_unavailable')

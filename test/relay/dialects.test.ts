@@ -1,5 +1,5 @@
-// What happens around a translated call: how it ends, what it costs, content that cannot be translated, and services
-// that do not support a dialect.
+// Translated calls: how they end, what they cost, how content without a translation is handled, and services that do
+// not support a dialect.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { chargedUnits, eventsOf, type Rig, see, startRelayRig } from './setup.ts'
@@ -61,8 +61,8 @@ const ends: Record<Name, string> = {
 
 describe.each(names)('a caller of %s', (name) => {
   beforeEach(async () => {
-    // The service reports that it has no such endpoint. The gateway remembers this after the first call, so the tests
-    // start with it known.
+    // The service responds to the first call that the endpoint does not exist. The gateway remembers this, so the tests
+    // do not see that attempt.
     rig.upstream.next(fake.status(404, { shape: 'text' }))
     if (name === 'openai-responses') await ask(name)
   })
@@ -301,7 +301,7 @@ describe('a service without the Responses API', () => {
     expect(await missingAt(other)).toEqual([])
   })
 
-  test('a 404 for a model that the service does not have is passed on', async () => {
+  test('the caller gets the service’s 404 if the service does not have the model', async () => {
     rig.upstream.always(fake.status(404, { message: 'no such model' }))
     const seen = await ask('openai-responses')
     expect([seen.status, seen.error?.message]).toEqual([404, expect.stringContaining('no such model')])

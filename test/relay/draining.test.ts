@@ -1,4 +1,5 @@
-// When a channel is drained, its sessions stay there for a day. New sessions begin on other channels and stay on those.
+// While a channel is draining, its sessions stay on it for up to a day. New sessions begin on other channels and stay
+// on these channels.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -46,14 +47,14 @@ forEachDatabaseUrl((name, freshUrl) => {
   }
 
   describe(`a drained channel (${name})`, () => {
-    test('keeps its sessions, and takes no new ones', async () => {
+    test('keeps its sessions and gets no new ones', async () => {
       const { a, caller, home } = await homes()
       await drain(a)
       for (const session of names) expect(await ask(caller, session, again)).toBe(home.get(session) ?? '')
       const begun = names.map((session) => `new ${session}`)
       for (const session of begun) expect(await ask(caller, session, [user])).toBe('key-b')
-      // The later turns of the new sessions stay where these began, although some of them would belong to the drained
-      // channel.
+      // The new sessions stay on the channel on which they began, although the hash of some of them selects the
+      // draining channel.
       for (const session of begun) expect(await ask(caller, session, again)).toBe('key-b')
       await drain(a, false)
       const back = new Set<string>()
@@ -63,7 +64,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(rows).toEqual([])
     })
 
-    test('takes over no sessions from channels that fail, and loses its own when it fails', async () => {
+    test('gets no sessions of channels that fail, and loses its own sessions when it fails', async () => {
       const { a, caller, home, ofA } = await homes()
       await drain(a)
       rig.upstream.forKey('key-b', fake.status(503))
@@ -84,7 +85,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await ask(caller, ofA[0] ?? '', again)).toBe('key-b')
     })
 
-    test('that is the only one for its model finishes its sessions, and refuses new ones', async () => {
+    test('continues its sessions and gets no new ones, even if it is the only channel for its model', async () => {
       const a = await rig.channel({ key: 'key-a' })
       const caller = await rig.caller()
       await drain(a)

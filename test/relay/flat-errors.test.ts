@@ -45,7 +45,7 @@ async function call(path: string, body: object) {
   return { caller, seen: await see(answer) }
 }
 
-describe('in the middle of a stream, such an error becomes an error event, and no end marker follows:', () => {
+describe('an error with status 200 in the middle of a stream becomes an error event, and no end marker follows:', () => {
   beforeAll(async () => {
     await rig.clear()
     await rig.channel({ models: 'm' })
@@ -72,7 +72,7 @@ describe('in the middle of a stream, such an error becomes an error event, and n
   })
 })
 
-describe('if such an error is the first event, the next channel is tried; if there is no other channel, the call fails and costs nothing:', () => {
+describe('if the first event is an error with status 200, the next channel is tried; if there is no other channel, the call fails and costs nothing:', () => {
   test.each(flat)('%s', async (_, body) => {
     await rig.clear({ RetryTimes: '1' })
     await rig.channel({ key: 'bad', models: 'm', priority: 1 })
@@ -88,7 +88,7 @@ describe('if such an error is the first event, the next channel is tried; if the
   })
 })
 
-describe('such an error as the complete response, in place of the usual format, fails the call, which costs nothing:', () => {
+describe('if the complete response is an error with status 200, the call fails and costs nothing:', () => {
   const upload = (format: string) => {
     const form = new FormData()
     form.set('model', 'whisper-1')

@@ -1,5 +1,5 @@
-// Handling a body must not cost more than its length justifies, whatever it contains, so a body above the limits is
-// refused before it is parsed.
+// The CPU time and memory that a body takes must be in proportion to its length, whatever it contains. So a body with
+// too many parts or levels is refused before it is parsed.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { charged, expectError, type Rig, see, startRelayRig } from './setup.ts'
 
@@ -149,7 +149,7 @@ describe('JSON inside the strings of a request, which the gateway parses if the 
     expect((await see(rig.gateway.post(chatPath, '', caller.token, { body }))).status).toBe(200)
   })
 
-  test('is not accepted as one of the gateway’s own signatures if it contains anything but a few strings', async () => {
+  test('is accepted as one of the gateway’s own signatures only if it consists of a few strings', async () => {
     const caller = await rig.caller({ user: 1_000_000_000, token: 1_000_000_000 })
     const inside = `{"tollgate":1,"from":"gemini","value":"v","x":${list(200_000, () => '[]')}}`
     const signature = Buffer.from(inside).toString('base64')
@@ -185,7 +185,7 @@ describe('a long body is read in steps', () => {
     expect(given() - before).toBe(Math.ceil((size * mebibyte + 5) / (2 * mebibyte)) + 2)
   })
 
-  test('but a short body is read in one step', async () => {
+  test('and a short body is read in one step', async () => {
     const caller = await rig.caller()
     const before = given()
     await see(

@@ -1,5 +1,5 @@
-// Tools that a service runs: the hold covers the tools that the service can run, and the upstream's count of them is
-// charged, in every dialect.
+// Tools that a service runs, such as a web search. In every dialect, the hold covers the tool calls that the service
+// may make, and the number of tool calls that the upstream reports is charged.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -370,7 +370,7 @@ describe.each([false, true])('the upstream’s count is charged (streamed: %p):'
     })
 })
 
-test('a prompt that an older Gemini model answers with grounding is charged as one search, however many searches were made', async () => {
+test('if an older Gemini model answers with grounding, one search is charged, even if the model made several', async () => {
   await rig.channel({ type: 24, models: 'gemini-2.5-flash,gemini-3-pro-preview' })
   const upstream = () => gemini({ webSearchQueries: ['a', 'b', 'c'] })
   const tools = { tools: [{ googleSearch: {} }] }
@@ -562,7 +562,7 @@ test('if the option is empty, the built-in prices apply, multiplied by the group
   try {
     await rig.channel({ type: 14 })
     const upstream = message({ server_tool_use: { web_search_requests: 3 } })
-    // 3 × $0.01 at half price.
+    // Three searches at $0.01 each, with a group ratio of 0.5.
     expect((await rowOf('Messages', claudeSearch, false, upstream)).units).toBe(Math.ceil((tokens + 15_000) / 2))
   } finally {
     await rig.gateway.setOption('GroupRatio', '{"default":1}')

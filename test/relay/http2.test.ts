@@ -52,7 +52,7 @@ async function seeWord(body: object, heard: () => void): Promise<Seen> {
 }
 
 describe('HTTP/2 to the upstream', () => {
-  test('is used if the upstream offers it, and carries many calls over one connection', async () => {
+  test('is used if the upstream offers it, and sends many calls over one connection', async () => {
     await call()
     const before = upstream.connections
     const seen = await Promise.all(Array.from({ length: 50 }, (_, index) => call(index % 2 ? chat : chatStream)))
@@ -162,7 +162,7 @@ describe('an HTTP/2 upstream that fails', () => {
   })
 
   for (const how of ['fin', 'reset', 'goaway'] as const) {
-    test(`when a connection dies (${how}) with 100 streams on it, each caller gets an error and pays for what was delivered`, async () => {
+    test(`if a connection with 100 streams breaks (${how}), each caller gets an error and pays for what was delivered`, async () => {
       const before = (await gateway.api<{ quota: number }>('GET', '/api/log/stat?type=2')).quota
       const heard = Promise.withResolvers<void>()
       let waiting = 100

@@ -1,4 +1,5 @@
-// A stream gets keep-alives even before its upstream has sent headers. If the call then fails, an event reports it.
+// The caller of a stream gets headers and keep-alives even before the upstream has sent its headers. If the call then
+// fails, the error is sent as an event.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { charged, chargedUnits, chat, chatStream, promptTokens, type Rig, see, startRelayRig, until } from './setup.ts'
@@ -110,7 +111,7 @@ describe.each(callers)('a stream of %s', (caller) => {
   })
 })
 
-/** Some of Google's libraries fail at comments, but all ignore blank lines. */
+/** Some of Google's libraries cannot parse comments, but all of them ignore blank lines. */
 const signOfLife = (caller: keyof typeof calls) => (caller === 'gemini' ? '\n\n' : ': keep-alive\n\n')
 
 /** The log rows of a failed call, as soon as they are written. */
@@ -130,7 +131,7 @@ async function failedRows(answer: Response): Promise<object[]> {
  */
 function failureOf(caller: keyof typeof calls, text: string): string {
   const blocks = text.trim().split('\n\n')
-  // Google's libraries look for bare JSON, other clients for an event.
+  // Google's libraries expect the error as JSON without `data:`, and other clients expect it as an event.
   if (caller === 'gemini') expect(`data: ${blocks.pop()}`).toBe(blocks.at(-1) ?? '')
   const block = blocks.at(-1) ?? ''
   const data = JSON.parse(block.slice(block.indexOf('data: ') + 6)) as {
@@ -169,7 +170,7 @@ test('a Gemini answer in the form of an array begins with white space', async ()
   expect(JSON.parse((await see(bad.answer)).text)).toMatchObject([{ error: { code: 503 } }])
 })
 
-test('if an upstream does not respond before the time limit, an event reports it', async () => {
+test('if an upstream does not respond before the time limit, the caller gets an error event', async () => {
   await rig.channel({ config: '{"first_byte_timeout":1}' })
   const { account, answer } = await waiting('chat', fake.neverAnswers())
   const seen = await see(answer)
@@ -202,7 +203,7 @@ test.each(['chat', 'array'] as const)(
         if (text.includes('word')) leave.abort()
       }
     } catch {
-      // The caller has disconnected, so reading on fails.
+      // The caller has disconnected, so reading the rest of the response fails.
     }
     await rig.upstream.until(({ last }) => last.aborted)
     const { units, rows } = await chargedUnits(rig, account)
@@ -224,7 +225,7 @@ test('the headers that are sent early contain the caller’s limits and the drop
   await see(answer)
 })
 
-test('without a keep-alive interval, and for non-streamed answers, the headers wait for the upstream', async () => {
+test('if there is no keep-alive interval or the answer is not streamed, headers are sent only after the upstream has sent its own', async () => {
   await rig.channel()
   rig.upstream.next(fake.late(900, fake.status(503)))
   expect((await rig.gateway.post('/v1/chat/completions', chat)).status).toBe(503)

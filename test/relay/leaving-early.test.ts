@@ -106,7 +106,7 @@ async function leave({ path, body, said, rest, sign = JSON.stringify(said.at(-1)
       await exchange.write(textOf(said))
       await left.promise
       if (rest.length === 0) return exchange.hang()
-      // A gateway that disconnects from the upstream at once would do so within this pause.
+      // If the gateway closed the upstream call immediately, it would do so during this pause.
       await pause(300, exchange.callerLeft)
       await exchange.write(textOf(rest))
       exchange.end()
@@ -119,8 +119,8 @@ async function leave({ path, body, said, rest, sign = JSON.stringify(said.at(-1)
   for await (const bytes of response.body ?? []) {
     text += decoder.decode(bytes, { stream: true })
     if (!text.includes(sign)) continue
-    // Stops the clock, so that the rest arrives before the gateway's time limit even on a slow machine. Leaving the
-    // loop disconnects the caller.
+    // Stops the gateway's clock, so that the rest arrives before its time limit even on a slow machine. The `break`
+    // disconnects the caller.
     if (rest.length > 0) stoppedAtMs = Date.now()
     break
   }
@@ -171,7 +171,7 @@ describe('a caller who disconnects pays for reasoning even if the reasoning was 
   }
 })
 
-describe('if a caller disconnects before usage is reported, the gateway counts it', () => {
+describe('if a caller disconnects before usage is reported, the gateway counts the tokens', () => {
   const cases: readonly (Leaving & { name: string })[] = [
     { name: 'when the upstream falls silent', ...responses, said: [...textBegun, textDone], rest: [] },
     { name: 'in the middle of a text', ...responses, said: textBegun, rest: [] },
@@ -236,7 +236,8 @@ describe('a prompt whose usage was reported at the start of the stream', () => {
       const written = rows[0]?.completion_tokens ?? 0
       expect(written).toBeGreaterThanOrEqual(Math.max(3, count))
       expect(written).toBeLessThan(100)
-      // $3 per million prompt tokens, a tenth of that for cached tokens, and $15 for completion tokens.
+      // The prices per million tokens are $3 for prompt tokens, a tenth of this for cached tokens, and $15 for
+      // completion tokens.
       expect(units).toBe(Math.ceil(cached * 0.15 + 10 * 1.5 + written * 7.5))
     })
   }
@@ -257,7 +258,7 @@ describe('a prompt whose usage was reported at the start of the stream', () => {
   })
 })
 
-test('an unreadable event that arrives after the caller has disconnected does not keep the hold open', async () => {
+test('the hold is released even if an unreadable event arrives after the caller has disconnected', async () => {
   const deep = `${'{"text":['.repeat(90_000)}"x"${']}'.repeat(90_000)}`
   const caller = await rig.caller()
   const left = Promise.withResolvers<void>()

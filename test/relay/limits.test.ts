@@ -90,8 +90,8 @@ forEachDatabaseUrl((name, freshUrl) => {
       const streamed = await call(caller, chatStream)
       expect(streamed.text).toEndWith('data: [DONE]\n\n')
       expect(limitsIn(streamed.headers)).toMatchObject({ 'limit-requests': '100', 'remaining-requests': '98' })
-      // Next come a call that is refused before it reaches the ledger, a call that fails at the upstream, and calls
-      // that do not count.
+      // The next calls are one that is refused before it reaches the ledger, one that fails at the upstream, and some
+      // that do not count towards the limit.
       const unread = await call(caller, { ...chat, model: '' })
       expect(unread.status).toBe(400)
       expect(limitsIn(unread.headers)).toMatchObject({ 'remaining-requests': '98' })
@@ -114,7 +114,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     })
   })
 
-  test('tokens per minute: the maximum output counts until the actual output is known', async () => {
+  test('tokens per minute: a call counts with its maximum output until its actual output is known', async () => {
     const caller = await rig.caller(plenty, { token: { tpm_limit: 1000 } })
     rig.upstream.always(fake.ok({ text: 'a b c d e', promptTokens: 10 }))
     const tooMany = await call(caller, { ...chat, max_tokens: 2000 })
@@ -223,7 +223,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       const caller = await rig.caller(plenty, { token: { daily_budget: 40 } })
       rig.upstream.always(fake.ok({ text: 'a b c d e', promptTokens: 10 }))
       expect((await call(caller, { ...chat, max_tokens: 20 })).status).toBe(200)
-      // 15 of the 40 are spent. The prompt takes 8 of the remaining 25, which leaves 17 for the answer.
+      // 15 of the 40 units are spent. The prompt costs 8 of the remaining 25 units, so 17 are left for the answer.
       expect((await call(caller)).status).toBe(200)
       expect(rig.upstream.last.fields).toMatchObject({ max_tokens: 17 })
       const { units } = await chargedUnits(rig, caller)
@@ -286,7 +286,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(limitsIn((await call(favoured)).headers)).toMatchObject({ 'limit-requests': '3' })
     })
 
-    test('if the token and the account both have a limit, the one with less left is reported', async () => {
+    test('if the token and the account both have a limit, the headers report the limit of which less is left', async () => {
       const caller = await rig.caller(plenty, {
         token: { rpm_limit: 10, tpm_limit: 3000 },
         user: { rpm_limit: 5, tpm_limit: 9000 },

@@ -1,4 +1,5 @@
-// Long bodies are read without being parsed. The upstream and the recordings get exactly what they would get otherwise.
+// The gateway does not parse a long body. It only finds the fields that it needs (the outline). The upstream and the
+// recordings must get the same bytes as if the body were parsed.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Capture, CaptureRule } from '../../contract/api/capture.ts'
 import { charged, expectError, type Rig, see, startRelayRig } from './setup.ts'
@@ -17,7 +18,7 @@ const messages = (count: number, more = '') =>
 /** A body whose formatting would change if it were parsed and serialised again. It is about `count` × 5 KB long. */
 const odd = (count: number, more = '') =>
   `{ "model" : "m","messages":${messages(count, more)},\t"temperature":0.0, "seed": 12345678901234567890, "x": {"model":"m","text":"${text}"}}`
-/** The same body without the unknown text, so that the outline is enough. */
+/** The same body without the field `x`, which is unknown. The gateway can handle it without parsing it. */
 const plain = (count: number, more = '') => odd(count, more).replace(/, "x": .*$/s, '}')
 
 async function call(body: string) {
@@ -126,7 +127,7 @@ describe.each([
     expect(await charged(rig, caller, 0)).toEqual([])
   })
 
-  test('is refused if it names a field twice, however the name is written', async () => {
+  test('is refused if it contains a field twice, even if one name is written with escapes', async () => {
     await rig.channel()
     const { seen } = await call(plain(count).replace('"seed"', '"\\u006dodel":"n","seed"'))
     expectError(seen, 400, 'invalid_field_value')

@@ -21,8 +21,8 @@ const painter = 'gemini-2.5-flash-image'
 let rig: Rig
 
 beforeAll(async () => {
-  // Text costs one unit per token, and audio costs eight. With the image model, a prompt token costs 0.15 units, a text
-  // token 1.25 and an image token 15.
+  // A text token costs one unit, and an audio token costs eight units. With the image model, a prompt token costs 0.15
+  // units, a text token of the answer 1.25 units and an image token 15 units.
   rig = await startRelayRig({ channels: false, settings: { AudioRatio: '{"m":1}', AudioCompletionRatio: '{"m":8}' } })
   await rig.channel({ models: `m,gpt-image-1,gpt-image-1.5,${painter}` })
   await rig.channel({ type: 24, models: 'gemini-3.1-flash-image' })
@@ -79,7 +79,7 @@ test('an image that the upstream counts only in its total still costs the image 
   await charged(rig, caller, Math.ceil(10 * 0.15 + 10 * 1.25 + 1290 * 15))
 })
 
-test('an image that the upstream counts in addition to a total for the text is charged too', async () => {
+test('an image is charged even if the upstream’s total contains only the text and the image is counted separately', async () => {
   const caller = await rig.caller()
   const details = { completion_tokens_details: { image_tokens: 1290 } }
   const usage = { prompt_tokens: 10, completion_tokens: 60, total_tokens: 1360, ...details }
@@ -233,7 +233,7 @@ describe('if an upstream sends more than the quota covers, it is stopped:', () =
   test('audio', async () => {
     const sound = Array.from({ length: 40 }, () => delta({ audio: { data: second.slice(0, 6400) } }))
     const { units } = await stopped(200, { modalities: ['text', 'audio'] }, sound)
-    // 0.1 s is two tokens at eight units each.
+    // 0.1 s of audio is two tokens at eight units each.
     expect(units).toBeGreaterThan(100)
     expect(units).toBeLessThanOrEqual(200)
   })
@@ -279,7 +279,7 @@ describe('an image endpoint', () => {
     await charged(rig, caller, least)
   })
 
-  test('charges reasoning and text of an image model as reasoning and text', async () => {
+  test('charges reasoning and text of an image model at the text price, not at the image price', async () => {
     const caller = await rig.caller()
     answers({
       candidates: [{ content: { role: 'model', parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }] } }],
@@ -293,7 +293,7 @@ describe('an image endpoint', () => {
     })
     const body = { model: 'gemini-3.1-flash-image', prompt: 'a sea' }
     expect((await see(rig.gateway.post('/v1/images/generations', body, caller.token))).status).toBe(200)
-    // Per million tokens: $0.5, $3 and, for images, $60.
+    // The prices per million tokens are $0.5 for the prompt, $3 for reasoning and text, and $60 for images.
     await charged(rig, caller, Math.ceil(10 * 0.25 + 220 * 1.5 + 1120 * 30))
   })
 })

@@ -75,13 +75,13 @@ test('a private IP address may be called', async () => {
   expect((await call()).status).toBe(200)
 })
 
-test('a channel whose name cannot be resolved here is called, because a forwarding proxy may resolve the name', async () => {
+test('a channel is called even if the gateway cannot resolve its host name, because a forwarding proxy may be able to', async () => {
   addresses = []
   await rig.channel({ base_url: named() })
   expect((await call()).status).toBe(200)
 })
 
-test('the name is looked up from time to time, not for every call', async () => {
+test('a host name is looked up at intervals, not for every call', async () => {
   await rig.channel({ base_url: named() })
   for (let index = 0; index < 20; index++) expect((await call()).status).toBe(200)
   expect(lookups).toBe(1)
@@ -90,7 +90,7 @@ test('the name is looked up from time to time, not for every call', async () => 
   expect(lookups).toBe(2)
 })
 
-test('if a name starts to resolve to a metadata service, its channel is no longer called until the name resolves elsewhere', async () => {
+test('while a channel’s host name resolves to a metadata service, the channel is not called', async () => {
   await rig.channel({ base_url: named() })
   expect((await call()).status).toBe(200)
   addresses = ['169.254.169.254']

@@ -128,7 +128,7 @@ describe('a stream that ends before it has sent any content does not count as an
     expect(await charged(rig, caller, 0)).toEqual([])
   })
 
-  test('after keep-alives, when it is too late to send an error status', async () => {
+  test('after keep-alives, so that the error is sent as an event', async () => {
     const caller = await rig.caller()
     const { promise: isWaiting, resolve: waits } = Promise.withResolvers<void>()
     rig.upstream.next(
@@ -158,7 +158,7 @@ describe('a stream that ends before it has sent any content does not count as an
   })
 })
 
-test('an answer that is compressed although the request forbids it, and that decompresses to more than any limit, is refused', async () => {
+test('an answer that is compressed although the request did not allow it is refused if it exceeds the limits when decompressed', async () => {
   const caller = await rig.caller()
   const text = `{"choices":[{"message":{"content":"${'a'.repeat(300_000_000)}"}}]}`
   const compressed = brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
@@ -190,7 +190,7 @@ test('a transcript in another text format, and a stream requested with stream=Tr
   expect([streamed.status, streamed.text]).toEqual([200, `data: ${JSON.stringify(done)}\n\n`])
 })
 
-test('an absurdly long retry pause is not passed on', async () => {
+test('a Retry-After with an absurdly long pause is not passed on', async () => {
   const caller = await rig.caller()
   rig.upstream.next(fake.status(503, { retryAfter: '1e300' }))
   const seen = await call('/v1/chat/completions', chat, caller.token)

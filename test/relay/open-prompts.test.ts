@@ -90,7 +90,7 @@ describe('with a Google service', () => {
 describe('an account whose balance does not cover a whole context', () => {
   const body = messages({ type: 'file', file: { file_id: 'file-1' } })
 
-  test('can make one such call at a time', async () => {
+  test('can make one call at a time, whose hold is the whole balance', async () => {
     const caller = await rig.caller({ user: 500_000 })
     await whileHeld(rig, caller, paths.chat, body, async (held) => {
       expect(held).toBe(500_000)
@@ -108,7 +108,7 @@ describe('an account whose balance does not cover a whole context', () => {
     await charged(rig, caller, 300_005, 500_000)
   })
 
-  test('is charged for the usage of an item stored at the service too', async () => {
+  test('is charged for the tokens of an item that is stored at the service', async () => {
     const caller = await rig.caller({ user: 500_000, token: 500_000 })
     const answer = {
       id: 'resp_1',

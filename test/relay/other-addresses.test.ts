@@ -29,7 +29,7 @@ test('the dialect of the list of models depends on which header contains the key
   expect([wrong.status, errorDetail(wrong.text).kind]).toEqual([401, 'UNAUTHENTICATED'])
 })
 
-test('paths without the API version are served like those with it', async () => {
+test('paths without the API version are served like paths with the version', async () => {
   for (const [path, body] of [
     ['/chat/completions', chat],
     ['/v1beta/openai/chat/completions', chat],
@@ -41,7 +41,7 @@ test('paths without the API version are served like those with it', async () => 
   expect(away.headers.get('access-control-allow-origin')).toBe('*')
 })
 
-test('/health also reports the health', async () => {
+test('/health returns the same response as /healthz', async () => {
   expect(JSON.parse((await get('/health', {})).text)).toEqual({ status: 'ok' })
 })
 

@@ -167,7 +167,7 @@ describe('headers', () => {
 })
 
 describe('where a call is sent', () => {
-  test('Azure: the path names the deployment, the query contains the version, and the key has a header of its own', async () => {
+  test('Azure: the path contains the deployment, the query contains the version, and the key has a header of its own', async () => {
     await rig.channel({
       type: 3,
       key: 'azure-key',
@@ -191,7 +191,7 @@ describe('where a call is sent', () => {
     expect(request.target).toBe('/openai/deployments/m/chat/completions?api-version=2024-10-21')
   })
 
-  test('Azure: in the newer format, the body names the deployment', async () => {
+  test('Azure: in the newer format, the body contains the deployment', async () => {
     await rig.channel({
       type: 3,
       other: 'v1',

@@ -89,7 +89,7 @@ describe('an unknown path returns 404 with a request id:', () => {
   }
 })
 
-describe('a manipulated path gives access to nothing that its plain form does not:', () => {
+describe('a manipulated path gives no more access than the plain path:', () => {
   const tricks = [
     '/v1/../api/user/',
     '/v1/%2e%2e/api/user/',

@@ -1,5 +1,5 @@
-// While the gateway's process is stopped (by a debugger, a migration of the machine, a long block), it receives
-// nothing. Afterwards, it must not treat its peers as silent.
+// A debugger, a migration of the machine or a long computation can stop the gateway's process for a while. After it
+// resumes, the gateway must not treat callers and upstreams as silent because it received nothing in this time.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
@@ -134,7 +134,7 @@ test.each(streams)(
   },
 )
 
-test('a stream that continues only after the pause is complete too, because the pause does not count towards the time limit', async () => {
+test('a stream that continues only after the pause is delivered completely, because the pause does not count towards the time limit', async () => {
   const { answer, begun, goOn } = inTwoParts('goes on afterwards', chunk({ content: 'Hello' }), chatEnd)
   upstream.next(answer)
   const response = gateway.post('/v1/chat/completions', { model, messages, stream: true }, token)

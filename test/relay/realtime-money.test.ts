@@ -46,7 +46,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     session.socket.close()
   })
 
-  test('a caller who disconnects in the middle of a response pays for what the upstream reports when that response is stopped', async () => {
+  test('if a caller disconnects in the middle of a response, the gateway cancels the response, and the usage that the upstream then reports is charged', async () => {
     await channel()
     const caller = await rig.caller()
     upstream.onMessage = (connection, message) => {
@@ -77,8 +77,8 @@ forEachDatabaseUrl((name, freshUrl) => {
       session.send({ type: 'response.create' })
       await session.event('response.done', turn)
     }
-    // Two turns have cost 700. Each turn reads the earlier turns again, so a third one costs another 350, which is more
-    // than is left of the quota.
+    // Two turns have cost 700 units. Each turn reads the earlier turns again, so a third turn costs 350 units. The
+    // remaining quota does not cover this.
     session.send({ type: 'response.create' })
     expect(await session.event('error')).toMatchObject({
       error: { code: 'quota_exhausted_mid_stream', type: 'one_api_error' },

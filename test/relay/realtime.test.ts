@@ -53,7 +53,7 @@ const refused = (query: string, token: string, headers: Record<string, string> =
   refusedSession(rig.gateway.url, query, token, headers)
 
 describe('a session', () => {
-  test('passes on what either side sends, and charges for the usage that the upstream reports', async () => {
+  test('passes on the messages of both sides, and is charged for the usage that the upstream reports', async () => {
     await channel()
     const caller = await rig.caller()
     upstream.onMessage = (connection) => connection.send(...response('r1', textUsage(20, 5), { text: 'Hello' }))
@@ -344,7 +344,7 @@ describe('choosing a channel for a session', () => {
 })
 
 describe('the end of a session', () => {
-  test('initiated by the upstream: its code and reason are passed on, without the key', async () => {
+  test('if the upstream closes it: the caller gets the upstream’s code and reason, without the key', async () => {
     await channel({ key: 'a-secret-key' })
     const caller = await rig.caller()
     upstream.onMessage = (connection) => connection.socket.close(4001, 'over for a-secret-key')
@@ -355,7 +355,7 @@ describe('the end of a session', () => {
     expect(row).toMatchObject({ outcome: 'complete', quota: 0, estimated: 0 })
   })
 
-  test('caused by an upstream that vanishes: the caller is informed, and what was transferred is charged', async () => {
+  test('if the upstream’s connection breaks: the caller gets an error, and what was transferred is charged', async () => {
     await channel()
     const caller = await rig.caller()
     upstream.onMessage = (connection, message) => {
@@ -378,7 +378,7 @@ describe('the end of a session', () => {
     expect(units).toBe(11)
   })
 
-  test('before any usage has arrived: audio is charged by its length', async () => {
+  test('before any usage has been reported: audio is charged by its length', async () => {
     await channel({ models: 'gpt-realtime' })
     const caller = await rig.caller()
     const second = Buffer.alloc(48_000).toString('base64')
@@ -421,7 +421,7 @@ describe('the end of a session', () => {
     }
   })
 
-  test('through a time limit from the options: both sides idle, a silent upstream, or a session that is too long', async () => {
+  test('after a time limit of the options: if both sides are idle, if the upstream is silent, and if the session is too long', async () => {
     await channel()
     const { gateway } = rig
     for (const [option, isResponding, code] of [
@@ -543,7 +543,7 @@ describe('an upstream that does not complete the handshake:', () => {
   }
 })
 
-test('over TLS, the certificate must be trusted, and backpressure works as without TLS', async () => {
+test('over TLS, the upstream’s certificate must be trusted, and a side that does not read slows down the other side', async () => {
   const certificate = selfSignedCertificate()
   await using secure = await startRealtimeUpstream(certificate)
   await channel({ base_url: secure.url })

@@ -1,4 +1,5 @@
-// A refusal is held back while the next step of the virtual model is tried. It is delivered if no other step answers.
+// If the model of a step refuses to answer, the gateway holds the refusal back and tries the next step of the virtual
+// model. The caller gets the refusal if no other step answers.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { VirtualModel } from '../../contract/api/virtual-model.ts'
 import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
@@ -62,7 +63,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     return { caller, seen }
   }
 
-  /** Makes a streamed chat call that is refused, at a step whose refusals lead to the next step. */
+  /** Makes a streamed chat call. The first step refuses, and the virtual model then tries the next step. */
   async function refusedStream(quota?: { user: number; token: number }) {
     rig.upstream.forKey('key-m', chatStream(...refusalChunks))
     return call('chat', true, quota)
@@ -113,7 +114,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       },
     )
 
-    test('is delivered if the channel of the next step fails or is broken', async () => {
+    test('is delivered if the channel of the next step fails or is skipped by the circuit breaker', async () => {
       const channelId = await first()
       const other = await second()
       await change({ failures: ['refusal'] })
@@ -128,7 +129,8 @@ forEachDatabaseUrl((name, freshUrl) => {
           { channelId, status: 200, error: '', model: 'm' },
         ])
       }
-      // Broken channels are tried if there is no other step, so a step that nobody serves comes last.
+      // Channels that the circuit breaker skips are tried if no other step is left. A last step without a channel
+      // prevents this.
       await change({ failures: ['refusal', 'no_channel'], steps: [{ model: 'm' }, { model: 'm2' }, { model: 'm3' }] })
       rig.upstream.requests.length = 0
       const { caller, seen } = await refusedStream()
@@ -138,7 +140,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(keys()).toEqual(['key-m'])
     })
 
-    test('is delivered if the channel of the next step is off, or its model has no price', async () => {
+    test('is delivered if the channel of the next step is disabled, or its model has no price', async () => {
       const channelId = await first()
       await second({ status: 2 })
       await change({ failures: ['refusal'] })
@@ -155,7 +157,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(new Set(keys())).toEqual(new Set(['key-m']))
     })
 
-    test('is delivered if the channel of the next step is full; the channel’s place and limits stay unchanged', async () => {
+    test('is delivered if the channel of the next step is full, and nothing is counted towards the limits of this channel', async () => {
       const channelId = await rig.channel({
         ...{ type: 28, key: 'key-m' },
         limits: [
@@ -168,7 +170,8 @@ forEachDatabaseUrl((name, freshUrl) => {
       await change({ failures: ['refusal'] })
       const answered = await refusedStream()
       expect(answered.seen.headers.get('x-tollgate-model')).toBe('m2')
-      // Tests a call whose quota is given back while it asks for a place, and a call that may not wait.
+      // In the first case, the call releases its quota while it asks for a place on the channel. In the second, it must
+      // not wait for a place.
       for (const failures of [['refusal'], ['refusal', 'overloaded']]) {
         await change({ failures })
         const { caller, seen } = await refusedStream()
@@ -186,7 +189,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect((await balanceFaults(rig.gateway.context.store)).faults).toEqual([])
     })
 
-    test('gives up its place at a next step that fails', async () => {
+    test('is delivered if the next step fails, and the call no longer counts towards the limits of that step’s channel', async () => {
       const channelId = await first()
       const other = await second({
         limits: [
@@ -233,7 +236,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(seen.text).not.toContain('I will not.')
       const [row] = await charged(rig, caller, 45)
       expect([row?.channel_id, row?.cost]).toEqual([two, 45])
-      // With only one refusal, only its own cost counts.
+      // If only the first step refuses, the cost is that of the first refusal.
       await rig.gateway.api('PUT', '/api/channel/', { id: two, status: 2 })
       const again = await refusedStream()
       expectRefusal(again.seen)
@@ -242,7 +245,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await change({ steps: [{ model: 'm' }, { model: 'm2' }] })
     })
 
-    test('without its end or its usage ends like any other such stream', async () => {
+    test('that lacks its end or its usage is delivered and charged like any other stream that lacks them', async () => {
       await first()
       await change({ failures: ['refusal'] })
       for (const events of [refusalChunks, [...refusalChunks, { ...chunk({}), choices: [], usage }]]) {
@@ -272,8 +275,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await until(() => keys().includes('key-m2'))
       leaving.abort()
       await sent
-      // The charge is the prompt of the step that was working, at the price of that step, as for every caller who
-      // leaves.
+      // As for every caller who disconnects, the prompt is charged, at the price of the step that was in progress.
       const [row, ...more] = await charged(rig, caller, 24)
       expect([row?.outcome, more]).toEqual(['aborted', []])
     })

@@ -67,7 +67,7 @@ forEachDatabaseUrl((name, freshUrl) => {
         }
     })
 
-    test('without the setting, the refusal is the answer and is charged', async () => {
+    test('if refusals do not lead to the next step, the refusal is the answer and is charged', async () => {
       await rig.channel({ type: 28, key: 'key-m' })
       await rig.channel({ type: 28, key: 'key-m2', models: 'm2' })
       await failures('server_error', 'content_filter')
@@ -87,7 +87,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await charged(rig, caller, 45)
     })
 
-    test('text that was sent before a filter stepped in stays, and so do tool calls and long thoughts', async () => {
+    test('a stream is not replaced if it contains text before a filter ended it, a tool call or a long thought', async () => {
       await rig.channel({ type: 28, key: 'key-m' })
       await rig.channel({ type: 28, key: 'key-m2', models: 'm2' })
       await failures('refusal', 'content_filter')
@@ -146,7 +146,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       }
     })
 
-    test('with two choices, the stream is kept if one of them answers, and left if both refuse', async () => {
+    test('a stream with two choices is the answer if one of them answers, and leads to the next step if both refuse', async () => {
       await rig.channel({ type: 28, key: 'key-m' })
       await rig.channel({ type: 28, key: 'key-m2', models: 'm2' })
       await failures('refusal')
@@ -180,7 +180,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       }
     })
 
-    test('the cost of the request to the operator includes the refused response, if all costs are known', async () => {
+    test('the operator’s cost of the request includes the refused response, if the costs of both channels are known', async () => {
       // This channel has no prices of its own. At the default quota per dollar, a token at $2 per million costs one
       // unit.
       const first = await rig.channel({ type: 28, key: 'key-m' })

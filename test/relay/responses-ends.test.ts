@@ -92,7 +92,7 @@ describe('an upstream that reports no usage', () => {
     },
   )
 
-  test('is charged according to an estimate, which callers of Messages get at the beginning and at the end of the stream', async () => {
+  test('is charged by an estimate, which callers of the Messages API get at the beginning and at the end of the stream', async () => {
     await rig.channel({ type: 1, models: 'gpt-5.1-codex' })
     await rig.gateway.setOption('ModelRatio', '{"gpt-5.1-codex":1}')
     rig.upstream.always(sends(silent(responsesFake.pieces(said))))

@@ -26,7 +26,7 @@ const failed = async (socket: RealtimeCaller, index = 0) =>
   (await socket.event('error', index)) as { status: number; error: { code: string; message: string; param: string } }
 const sent = (index = 0) => rig.upstream.requests[index]?.fields as unknown as { messages: JsonObject[] }
 
-/** A gateway with one channel that speaks chat, and a caller with an open socket. */
+/** A gateway with one channel that uses the chat dialect, and a caller with an open socket. */
 async function opened(): Promise<{ caller: Caller; socket: RealtimeCaller }> {
   await rig.channel({ type: 8 })
   const caller = await rig.caller()
@@ -78,7 +78,7 @@ describe('a turn', () => {
     create(socket, { input: say('Of France?'), previous_response_id: second.id })
     await completed(socket, 2)
     expect(sent(2).messages).toHaveLength(5)
-    // Only the last response can be continued, as with the service itself.
+    // Only the last response can be continued, as in OpenAI's own service.
     create(socket, { input: say('And?'), previous_response_id: first.id })
     expect(await failed(socket)).toMatchObject({ status: 400, error: { param: 'previous_response_id' } })
     expect(rig.upstream.requests).toHaveLength(3)
@@ -96,7 +96,7 @@ describe('a turn', () => {
     for (const each of [socket, other]) each.socket.close()
   })
 
-  test('can be announced without being generated or charged', async () => {
+  test('can be created with `generate: false`, and then is neither generated nor charged', async () => {
     const { caller, socket } = await opened()
     create(socket, { input: say('Be brief.'), generate: false })
     const warm = await completed(socket)
@@ -221,12 +221,12 @@ describe('a socket', () => {
     for (const each of [again, sockets[1]]) each?.socket.close()
   })
 
-  test('answers nonsense with errors, and is closed if only nonsense arrives', async () => {
+  test('answers invalid messages with errors, and is closed if it gets only invalid messages', async () => {
     const { caller, socket } = await opened()
     for (const each of ['{', '[]', 'null', '{"type":"session.update"}', '"response.create"']) socket.send(each)
     socket.socket.send(new Uint8Array([1, 2, 3]))
     expect((await failed(socket, 5)).error.message).toBe('messages must be text')
-    // A message that only looks like a turn is read like the body of a POST.
+    // A message that begins like a turn gets the same error as the body of a POST.
     socket.send('{"type":"response.create","model":"m","input":')
     expect(await failed(socket, 6)).toMatchObject({ status: 400, error: { code: 'invalid_json' } })
     for (let n = 0; n < 20; n++) socket.send('nonsense')
@@ -242,7 +242,7 @@ describe('a socket', () => {
     expect(rig.upstream.requests).toEqual([])
   })
 
-  test('ignores the report that a response has been stored', async () => {
+  test('ignores messages that report that a response has been stored', async () => {
     const { socket } = await opened()
     rig.upstream.next(okStream())
     create(socket)

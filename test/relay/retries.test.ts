@@ -60,7 +60,7 @@ describe('retry', () => {
     ])
   })
 
-  test('a channel that maps the model to one without a price is skipped as long as another channel is left', async () => {
+  test('a channel that maps the model to a model without a price is skipped if there is another channel', async () => {
     const mapped = { model_mapping: '{"m":"unheard-of"}' }
     await rig.channel({ key: 'key-a', priority: 2, ...mapped })
     const priced = await rig.channel({ key: 'key-b', priority: 1 })
@@ -102,12 +102,13 @@ describe('retry', () => {
     expect((await chargedUnits(rig, caller)).units).toBeGreaterThan(0)
     await rig.gateway.api('DELETE', `/api/channel/${other}`)
     await rig.channel({ key: 'unpriced', model_mapping: '{"m":"unheard-of"}', priority: 2 })
-    // The error names what the caller can change, not what the operator failed to configure.
+    // The error is about the tier, which the caller can change, and not about the missing price, which only the
+    // operator can add.
     expectError((await call(tiered)).seen, 400, 'tier_not_priced')
     expect(keys()).toEqual(['with'])
   })
 
-  test('an admin who chose a channel without a price gets an error that says so', async () => {
+  test('an admin who chose a channel without a price gets an error about the missing price', async () => {
     const id = await rig.channel({ key: 'chosen', model_mapping: '{"m":"unheard-of"}' })
     await rig.channel({ key: 'other' })
     const caller = await rig.caller(undefined, { user: { role: 10 } })
@@ -311,7 +312,7 @@ describe('the circuit breaker of a channel', () => {
     const pair = await Promise.all([call(), call()])
     expect(pair.map(({ seen }) => seen.status).sort()).toEqual([200, 503])
     expect(state()).toMatchObject([{ state: 'open' }])
-    // After each failed trial, the pause is longer.
+    // The pause becomes longer after each failed trial.
     aheadMs += 5_001
     expect(state()).toMatchObject([{ state: 'open' }])
     aheadMs += 5_001
@@ -346,7 +347,7 @@ describe('the circuit breaker of a channel', () => {
       aheadMs += 400
       expectError((await call()).seen, 503, null)
     }
-    // A channel that comes back and fails twice is immediately skipped again.
+    // If the channel recovers and then fails twice, it is immediately skipped again.
     aheadMs += 20_400
     rig.upstream.forKey('bad', fake.ok(), fake.status(503))
     rig.gateway.context.relay.relay.random = () => 0.1

@@ -36,7 +36,7 @@ describe('quota that runs out in the middle of a stream', () => {
       expect(balances.holds).toBe(0)
       expect(balances.quota).toBe(quota.user - balances.used)
       expect(balances.remain).toBe(quota.token - balances.used)
-      // The chunk that exceeds the quota, some 70 words, is neither delivered nor charged.
+      // The chunk that exceeds the quota contains about 70 words. It is neither delivered nor charged.
       expect(balances.used).toBeWithin(100 - 75, 101)
       const [row] = (await rig.gateway.logs()).filter((each) => each.token_id === caller.tokenId)
       expect(row).toMatchObject({ outcome: 'interrupted', quota: balances.used, estimated: 1 })
@@ -66,7 +66,7 @@ describe('quota that runs out in the middle of a stream', () => {
     ['chat', '/v1/chat/completions', chatStream],
     ['messages', '/v1/messages', { ...chatStream, max_tokens: 5000 }],
   ])(
-    'an answer that arrives all at once is not delivered at all if it is too expensive (%s)',
+    'an event that exceeds the quota is not delivered, even if the whole answer arrives at once (%s)',
     async (_, path, body) => {
       const caller = await rig.caller({ user: 1000, token: 20 })
       rig.upstream.next(
@@ -134,11 +134,11 @@ describe('quota that runs out in the middle of a stream', () => {
     expect(delivered).toBeGreaterThan(100)
     const [row] = (await rig.gateway.logs()).filter((each) => each.token_id === caller.tokenId)
     expect(row).toMatchObject({ prompt_tokens: 3010, outcome: 'interrupted' })
-    // 10 prompt tokens at full price and 3,000 at a tenth of the price.
+    // The prompt costs 310 units: 10 tokens at full price and 3,000 cached tokens at a tenth of the price.
     expect((row?.quota ?? 0) - 310).toBeWithin(delivered, delivered + 3)
   })
 
-  test('an answer that arrives all at once is charged according to the usage that it reports, not to the gateway’s count', async () => {
+  test('an answer that arrives in one piece is charged by the usage that it reports, not by the gateway’s count', async () => {
     // With this option, the gateway holds more quota at a time.
     await rig.gateway.setOption('PreConsumedQuota', '500')
     const caller = await rig.caller({ user: 1000, token: 100 })
@@ -162,7 +162,7 @@ describe('quota that runs out in the middle of a stream', () => {
     expect(rig.gateway.context.relay.relay.breaker.snapshot()).toEqual([])
   })
 
-  test('does not happen if the balance is just enough: the stream completes', async () => {
+  test('does not happen if the balance exactly covers the stream, which is delivered completely', async () => {
     const caller = await rig.caller({ user: 1000, token: 1000 })
     rig.upstream.next(fake.okStream({ chunks: 400 }))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))

@@ -1,4 +1,4 @@
-// With the product's defaults: what happens to a call before another channel is tried, and how long the call may take.
+// Retries on the same channel, waiting for Retry-After, and time limits of a call, with the default options.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { charged, chat, chatStream, eventsOf, expectError, type Rig, see, startRelayRig, until } from './setup.ts'
@@ -44,7 +44,7 @@ function withoutModel({ model: _, ...body }: { model?: string }): object {
 async function callAndGo(requests: number, ms: number, body: object = chat) {
   const calling = call(body)
   await rig.upstream.received(requests)
-  // Moves the clock while the gateway waits. The gateway waits once it knows of the pause.
+  // Moves the clock while the gateway waits. The gateway is waiting once it has recorded the pause.
   await until(() => rig.gateway.context.relay.relay.rests.count() > 0)
   aheadMs += ms
   return calling
@@ -134,7 +134,7 @@ describe('Retry-After', () => {
     expect(keys()).toEqual(['busy', 'busy'])
   })
 
-  test('that a call cannot wait for is passed on to the caller, and so is a 429 without Retry-After', async () => {
+  test('that is longer than the call may wait is passed on to the caller, and a 429 without Retry-After is passed on, too', async () => {
     await channel({ key: 'busy' })
     for (const [answer, wait] of [
       [fake.status(429, { retryAfter: 60 }), '60'],
@@ -178,7 +178,7 @@ describe('Retry-After', () => {
     rig.upstream.forKey('account', fake.status(429, { retryAfter: 30 }))
     expect((await call()).seen.status).toBe(200)
     const [first, ...rest] = keys()
-    // The channel with the same key was a candidate when the first one failed, and is skipped.
+    // After the first channel has failed, the channel with the same key is skipped.
     expect([first, rest.at(-1)]).toEqual(['account', 'other'])
     expect(rest).toEqual(['other'])
     rig.upstream.forKey('other', fake.status(429, { retryAfter: 30 }))
@@ -197,7 +197,7 @@ describe('the budget of retries', () => {
     await rig.gateway.setOption('SameChannelRetries', '0')
     await channel({ key: 'a', priority: 1 })
     await channel({ key: 'b' })
-    // A 400 is not retried. A 404 is retried and says nothing about the health of a channel.
+    // A 400 is not retried. A 404 is retried and does not affect the circuit breaker.
     rig.upstream.forKey('a', fake.status(404))
     const caller = await rig.caller()
     const post = () => see(rig.gateway.post('/v1/chat/completions', { ...chat, model }, caller.token))
@@ -241,15 +241,15 @@ const mute = () =>
 
 describe('FirstTokenTimeout', () => {
   test.each([
-    ['sends keep-alives and events without content', mute],
+    ['sends only keep-alives and events without content', mute],
     ['sends no headers', fake.neverAnswers],
-  ])('if a model does not think, its stream that only %s goes to the next channel', async (_, fault) => {
+  ])('moves the stream of a model without thinking to the next channel if a service %s', async (_, fault) => {
     await channel({ key: 'mute', models: 'gpt-4o', priority: 1 })
     await channel({ key: 'good', models: 'gpt-4o' })
     rig.upstream.forKey('mute', fault())
     const calling = rig.gateway.post('/v1/chat/completions', { ...chatStream, model: 'gpt-4o' })
     await rig.upstream.received(1)
-    // The caller gets the head and keep-alives in the meantime.
+    // The caller gets the response headers and keep-alives while the upstream is silent.
     aheadMs += 15_100
     const answer = await calling
     expect(answer.status).toBe(200)
@@ -280,7 +280,8 @@ describe('FirstTokenTimeout', () => {
     const calling = rig.gateway.post('/v1/chat/completions', { ...chatStream, model, ...fields }, caller.token)
     await rig.upstream.received(1)
     aheadMs += 60_000
-    // The head is sent with the first keep-alive. By then, the limit would have passed long ago.
+    // The response headers are sent with the first keep-alive. At this time, the limit would have ended the call long
+    // before.
     const answer = await calling
     release.resolve()
     expect(eventsOf((await see(answer)).text).at(-1)).toBe('[DONE]')

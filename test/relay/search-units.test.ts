@@ -64,7 +64,7 @@ describe('the documents determine the hold, and the charge if the answer reports
 })
 
 test('the units reported by the answer are charged and passed on', async () => {
-  // Each document has two chunks according to the estimate, and at most four according to its bytes.
+  // By the estimate, each document has two chunks. By its number of bytes, it has at most four.
   const asked = body(documents(100, 600))
   const { answer, row } = await ranked(asked, told(1), unit)
   expect(answer).toMatchObject(told(1))
@@ -72,7 +72,7 @@ test('the units reported by the answer are charged and passed on', async () => {
   await ranked(asked, told(3), 3 * unit)
 })
 
-test('reported units are charged even if they exceed the estimate because of other fields or texts with unusually many tokens', async () => {
+test('reported units are charged even if they exceed the estimate, if other fields or texts with many tokens can explain this', async () => {
   const hidden = { ...body([{ text: 'Hi', body: 'abc'.repeat(499 * 150) }]), rank_fields: ['body'] }
   const { row } = await ranked(hidden, told(2), 2 * unit)
   expect(row).toMatchObject({ estimated: 0 })

@@ -1,4 +1,4 @@
-// Service tiers cost more or less than usual: the charge is based on the tier that the answer names, and the hold on
+// Service tiers cost more or less than usual: the charge is based on the tier that the answer reports, and the hold on
 // the requested tier.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'

@@ -77,7 +77,7 @@ async function stopsGrowing(state: { written: number }): Promise<void> {
   }
 }
 
-test('if a caller stops reading a stream, the gateway stops reading from the upstream, which does not count as stalled', async () => {
+test('if a caller stops reading a stream, the gateway stops reading from the upstream, and the upstream’s idle time limit does not apply', async () => {
   const caller = await rig.caller({ user: 1e12, token: 1e12 })
   const { state, run } = source((exchange) => exchange.head(200, fake.streamHeaders()), event)
   rig.upstream.next(run)

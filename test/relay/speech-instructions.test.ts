@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** As text, 900 bytes count as 300 tokens; when spoken, as 1,250 audio tokens. */
+/** 900 bytes of text count as 300 prompt tokens, and as 1,250 audio tokens when they are spoken. */
 const long = 'x'.repeat(9_000)
 const body = (model: string) => ({ model, input: 'x'.repeat(900), instructions: long, voice: 'alloy' })
 

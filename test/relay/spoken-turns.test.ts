@@ -1,5 +1,5 @@
-// Histories with parts that only the caller's dialect supports: the upstream gets no empty turns, and no two
-// consecutive turns of the same side.
+// Histories with parts that only the caller's dialect supports. If these parts are dropped, the upstream must get no
+// empty turns and no two consecutive turns with the same role.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { messagesFake } from '../matrix/support/fakes/anthropic.ts'

@@ -1,5 +1,5 @@
-// Responses and conversations that a service stores: only the user who made them reaches them, through the channel that
-// stores them.
+// Responses and conversations that a service stores: only the user who created them has access, and each call goes to
+// the channel that stores them.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
@@ -96,7 +96,7 @@ describe('a stored response', () => {
     expect(second.requests).toHaveLength(1)
   })
 
-  test('is known after it has been written to the database, by every process', async () => {
+  test('is found by every process once its channel has been written to the database', async () => {
     const { caller, id } = await storedAtSecond()
     await rig.gateway.context.relay.relay.responseOwners.write()
     const rows = await rig.gateway.context.store.read
@@ -109,13 +109,13 @@ describe('a stored response', () => {
     expect((await call('GET', `/v1/responses/${id}`, caller)).status).toBe(200)
   })
 
-  test('is not remembered if the service does not store it', async () => {
+  test('has no entry in the gateway’s table of stored responses if the service does not store it', async () => {
     const { caller, id } = await storedAtSecond({ store: false })
     expectError(await call('GET', `/v1/responses/${id}`, caller), 404, 'response_not_found')
     expect(second.requests).toEqual([])
   })
 
-  test('an error of the service reaches the caller, but nothing about the operator’s account does', async () => {
+  test('the caller gets the service’s errors, except those about the operator’s account', async () => {
     const { caller, id } = await storedAtSecond()
     second.next(status(404, { message: 'Response not found.' }), status(401, { message: 'Incorrect API key' }))
     expect((await call('GET', `/v1/responses/${id}`, caller)).status).toBe(404)
@@ -126,7 +126,7 @@ describe('a stored response', () => {
 })
 
 describe('another user', () => {
-  test.each([false, true])('reaches nothing by the id (written to the database: %p)', async (isWritten) => {
+  test.each([false, true])('cannot access the response by its id (written to the database: %p)', async (isWritten) => {
     const { id } = await storedAtSecond()
     if (isWritten) await rig.gateway.context.relay.relay.responseOwners.write()
     const thief = await rig.caller()
@@ -143,7 +143,7 @@ describe('another user', () => {
     expect((await chargedUnits(rig, thief)).units).toBe(0)
   })
 
-  test('reaches nothing, even if only one channel could have made the response', async () => {
+  test('cannot access the response, even if only one channel could have created it', async () => {
     await rig.channel()
     const [owner, thief] = [await rig.caller(), await rig.caller()]
     rig.upstream.next(responds('resp_alone'))
@@ -185,7 +185,7 @@ describe('a conversation', () => {
   })
 })
 
-test('an invalid id reaches no service', async () => {
+test('a call with an invalid id is sent to no service', async () => {
   const { caller } = await storedAtSecond()
   for (const id of ['..%2f..%2fmodels', 'a%20b', 'x'.repeat(300), '%00', 'resp_1%3fx=1']) {
     const seen = await call('GET', `/v1/responses/${id}`, caller)

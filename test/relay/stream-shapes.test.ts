@@ -90,8 +90,8 @@ describe('an event of 20 MB on one line', () => {
   const usage = { prompt_tokens: 10, completion_tokens: 25, total_tokens: 35 }
 
   test('is passed on, and the events after it are still parsed', async () => {
-    // The upstream reports only at the end how few tokens the text has. Until then, the quota must cover the gateway's
-    // estimate for all of it.
+    // The gateway estimates far more tokens than the text has, and the upstream reports the actual number only at the
+    // end. So the quota must cover the estimate for the whole text.
     const caller = await rig.caller({ user: 1e9, token: 1e9 })
     rig.upstream.next(fake.hugeEvent(bytes, { chunks: 20, usage }))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
@@ -121,7 +121,7 @@ describe('an event of 20 MB on one line', () => {
     await charged(rig, caller, 35)
   })
 
-  test('is closed before the error event is sent if it breaks off', async () => {
+  test('is ended with a blank line before the error event if the stream breaks off inside it', async () => {
     const caller = await rig.caller()
     rig.upstream.next(
       fake.behaviour('half of a long event', async (exchange) => {

@@ -36,7 +36,7 @@ async function transcribe(answer: string, format: string, type: string) {
   return caller
 }
 
-// $0.006 per minute equals 50 units per second.
+// The price of $0.006 per minute equals 50 units per second.
 test.each([
   [
     'srt',

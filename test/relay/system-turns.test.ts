@@ -102,7 +102,7 @@ const cases: readonly (readonly [title: string, asked: object[], spoken: object[
 
 describe.each(cases)('system messages %s', (title, asked, spoken, first) => {
   test.each([50, 8, 36, 28, 39, 56])('are sent to type %d only in places where it accepts them', async (type) => {
-    // Several system messages at the beginning are the caller's own choice, so they are kept.
+    // Several system messages at the beginning of a request in the service's own dialect are not merged.
     const out = title === 'twice at the beginning' ? asked : spoken
     expect(await messagesOf('/v1/chat/completions', { messages: asked }, { type })).toEqual(out)
   })
@@ -111,7 +111,7 @@ describe.each(cases)('system messages %s', (title, asked, spoken, first) => {
     expect(await messagesOf('/v1/chat/completions', { messages: asked }, { type })).toEqual(asked)
   })
 
-  test('are placed as the channel’s configuration says', async () => {
+  test('are placed according to the channel’s configuration', async () => {
     const to = (type: number, system_turns: string) =>
       messagesOf('/v1/chat/completions', { messages: asked }, { type, config: JSON.stringify({ system_turns }) })
     expect(await to(50, 'keep')).toEqual(asked)
@@ -138,7 +138,7 @@ test('several system messages at the beginning are merged if they come from anot
   expect(await messagesOf('/v1/messages', { system: 'Be brief.', messages, max_tokens: 9 }, { type: 50 })).toEqual(one)
 })
 
-test('Codex items in the middle become user messages for a strict service, and system messages for OpenAI', async () => {
+test('system messages of Codex in the middle become user messages for a service that accepts none there, and stay system messages for OpenAI', async () => {
   const input = [
     { type: 'message', role: 'user', content: 'Hi' },
     { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Speak French.' }] },
@@ -332,7 +332,7 @@ describe('metadata', () => {
     )
   })
 
-  test('from callers of the Responses API is reported as dropped too', async () => {
+  test('is also reported as dropped if a caller of the Responses API sends it', async () => {
     const { body, header } = await sent('/v1/responses', { input: 'Hi', metadata }, { type: 28 })
     expect(body).not.toHaveProperty('metadata')
     expect(header).toContain('metadata')

@@ -22,7 +22,7 @@ beforeEach(() => rig.clear({ RetryTimes: '0', StrictTranslationEnabled: 'false' 
 
 const said = { thought: '', text: 'Fine.', calls: [] }
 const seal = (from: 'anthropic-messages' | 'openai-responses' | 'gemini', to: typeof from) =>
-  // An envelope as a caller of `to` would have received it, with content from the service `from`.
+  // The reasoning state of the service `from`, in the envelope in which the gateway sends it to callers of `to`.
   from === to
     ? Buffer.from(JSON.stringify({ tollgate: 1, from, of: 'thought', value: 'own-state' })).toString('base64')
     : writeSeal({ from, value: 'foreign-state' }, to)
@@ -46,7 +46,7 @@ async function send(type: number, model: string, path: string, body: JsonObject 
   return { status: response.status, dropped: response.headers.get('x-tollgate-dropped'), fields, text }
 }
 
-describe('a caller of Messages at Anthropic', () => {
+describe('a caller of the Messages API at Anthropic', () => {
   const model = 'claude-sonnet-4-5'
   const ask = (content: JsonObject[], rest: JsonObject = {}, at: number = 14, asked = model) =>
     send(at, asked, '/v1/messages', {
@@ -84,7 +84,7 @@ describe('a caller of Messages at Anthropic', () => {
     expect(sent.dropped).toBe('messages.thinking')
   })
 
-  test('a thought that Anthropic made is passed on byte for byte', async () => {
+  test('a thought that comes from Anthropic is passed on byte for byte', async () => {
     const thought = { type: 'thinking', thinking: 'Hm', signature: 'EqQBCgIYAhIM' }
     const hidden = { type: 'redacted_thinking', data: 'EmwKAhgBEgy3' }
     const body = `{ "model" : "${model}","max_tokens":4000,"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":${JSON.stringify([thought, hidden, text])}},{"role":"user","content":"caf\\u00e9"}]}`
@@ -302,7 +302,7 @@ describe('a caller of Gemini at Google', () => {
   })
 })
 
-describe('reasoning state that a service refuses although it looks like its own', () => {
+describe('reasoning state that has the form of the service’s own state, but that the service refuses', () => {
   const refusals: [string, number, string, string, number, JsonObject, JsonObject, string][] = [
     [
       'Anthropic',
@@ -402,7 +402,7 @@ describe('reasoning state that a service refuses although it looks like its own'
     expect(rig.upstream.requests).toHaveLength(2)
   })
 
-  test('is the only reason for a second attempt: a conversation without reasoning state is sent once', async () => {
+  test('is needed for a second attempt: a refused conversation without reasoning state is not sent again', async () => {
     const [, type = 0, path = '', model = '', code = 0, refusal] = refusals[0] ?? []
     await rig.channel({ type, models: model })
     rig.upstream.always(behaviour('refuses', (exchange) => sendJson(exchange, code, refusal)))
@@ -413,7 +413,7 @@ describe('reasoning state that a service refuses although it looks like its own'
   })
 })
 
-test('when a call is retried, each channel gets only the thoughts that its own service made', async () => {
+test('when a call is retried, each channel gets only the thoughts of its own service', async () => {
   await rig.clear({ RetryTimes: '1' })
   await rig.channel({ type: 14, key: 'first', priority: 9 })
   await rig.channel({ type: 24, key: 'second', priority: 1 })

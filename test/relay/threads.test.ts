@@ -100,7 +100,7 @@ async function runTool(token = rig.gateway.token): Promise<string> {
 }
 
 describe('a channel that does not support threads', () => {
-  test('reports this with the error that makes clients send the whole conversation', async () => {
+  test('causes the error after which clients send the whole conversation', async () => {
     await rig.channel()
     for (const thread of [{ type: 'create' }, goOn('msg_1')])
       expect(await errorOf(await ask(thread))).toEqual({
@@ -118,7 +118,7 @@ describe('a channel that does not support threads', () => {
     expect((await ask({ type: 'create' })).status).toBe(200)
   })
 
-  test('can also be a channel for Claude on another service', async () => {
+  test('is also a channel for Claude on another service, such as Bedrock', async () => {
     await rig.channel({ type: 33, key: 'api-key|us-east-1', models: 'claude-sonnet-4-5' })
     const refused = await ask({ type: 'create' }, undefined, said, { model: 'claude-sonnet-4-5' })
     expect(await errorOf(refused)).toMatchObject({ status: 400, details: { error_code: 'thread_unsupported_request' } })
@@ -145,7 +145,7 @@ describe('a thread at Anthropic', () => {
     expect(second).toMatchObject({ thread: { type: 'continue' }, messages: [{ role: 'user' }] })
   })
 
-  test('continues on the channel on which it began, whatever other channels there are', async () => {
+  test('continues on the channel on which it began, even if there are other channels', async () => {
     const keys = ['key-a', 'key-b', 'key-c', 'key-d']
     await claude({ key: keys[0] })
     rig.upstream.always(sunny)
@@ -188,7 +188,7 @@ describe('a thread at Anthropic', () => {
     }
 
     for (const others of [0, 1])
-      test(`is reported as not found, and can begin again, if the operator has removed that key (${others} other channels)`, async () => {
+      test(`is reported as not found if the operator has removed that key, and a new thread can be created (${others} other channels)`, async () => {
         const channel = await claude(many)
         for (let at = 0; at < others; at++) await claude({ key: 'key-z', priority: -1 })
         rig.upstream.always(sunny)
@@ -235,7 +235,7 @@ describe('a thread at Anthropic', () => {
     })
   })
 
-  test('is reported as not found to the client if its origin is unknown', async () => {
+  test('is reported as not found if the gateway does not know on which channel it began', async () => {
     await claude()
     await claude()
     const unknown = await errorOf(await ask(goOn('msg_of_another_day')))
@@ -259,7 +259,7 @@ describe('a thread at Anthropic', () => {
     expect(await errorOf(await ask(goOn('msg_of_another_day')))).toMatchObject({ status: 400, details })
   })
 
-  test('a thread counts as a prompt that the gateway cannot see: the hold covers it, and the charge is based on the service’s count', async () => {
+  test('the gateway cannot see the stored part of a thread, so the hold covers the whole context, and the service’s token count is charged', async () => {
     await claude()
     rig.upstream.always(sunny)
     const caller = await rig.caller()

@@ -1,5 +1,5 @@
 // The group of a token decides its channels and its price in place of the group of the token's owner. The limits are
-// still those of the owner's group.
+// those of the owner's group.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -58,7 +58,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await call(again.token, { ...chat, model: 'only-fast' })).status).toBe(200)
   })
 
-  test('a ratio for a pair of groups replaces that of the token’s group, only for users of the other group in the pair', async () => {
+  test('a ratio for a user’s group and a token’s group replaces the ratio of the token’s group, but only for users of the first group', async () => {
     const plain = await rig.caller(plenty, { token: { group: 'fast' } })
     const vip = await rig.caller(plenty, { user: { group: 'vip' }, token: { group: 'fast' } })
     await set({ GroupRatio: '{"default":1,"fast":3,"vip":1}', GroupGroupRatio: '{"vip":{"fast":1}}' })

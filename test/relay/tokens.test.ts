@@ -57,7 +57,7 @@ describe('an invalid token gets 401 invalid_token:', () => {
     )
   })
 
-  test('a valid token works in every usual form', async () => {
+  test('a valid token is accepted in each of the usual headers and spellings', async () => {
     const { token } = await rig.caller()
     for (const form of [`Bearer ${token}`, `bearer ${token}`, token, token.slice(3), `Bearer   ${token.slice(3)} `]) {
       expect((await call(form)).status).toBe(200)

@@ -94,7 +94,7 @@ describe('a body of 100 MB is refused without filling the memory:', () => {
     })
   }
 
-  test('sent to a path that is not served, it gets 404', async () => {
+  test('gets 404 if it is sent to a path that is not served', async () => {
     const before = await residentBytes()
     const answer = await send('/v1/nothing', [json, `content-length: ${size}`], 'plain')
     expect(answer).toStartWith('HTTP/1.1 404')
@@ -102,7 +102,7 @@ describe('a body of 100 MB is refused without filling the memory:', () => {
   })
 })
 
-test('the gateway still responds after ten of them at once', async () => {
+test('the gateway responds to other calls after ten such bodies at once', async () => {
   const headers = [json, `authorization: Bearer ${gateway.token}`, `content-length: ${size}`]
   const all = await Promise.all(Array.from({ length: 10 }, () => send('/v1/chat/completions', headers, 'plain')))
   for (const answer of all) expect(answer).toStartWith('HTTP/1.1 413')

@@ -1,5 +1,5 @@
-// Call ids and tool names that a service would refuse are replaced by valid and unique ones. In the answer, the caller
-// gets the original ones back.
+// Call ids and tool names that a service would refuse are replaced by valid and unique ones. Answers contain the
+// original ids and names.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { type Behaviour, behaviour } from '../helpers/fake-upstream.ts'
@@ -237,7 +237,7 @@ describe('tool names', () => {
     }),
   }
 
-  /** The names of the tools in a request, in whatever field its dialect has them. */
+  /** The names of the tools in a request of any dialect. */
   function offered(sent: JsonObject): string[] {
     const out: string[] = []
     const walk = (value: unknown): void => {

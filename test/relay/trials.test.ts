@@ -1,5 +1,5 @@
-// Only one call at a time tries a channel that the circuit breaker skips. A trial that ends without a verdict makes
-// room for the next.
+// While the circuit breaker skips a channel, only one call at a time is sent to it as a trial. If a trial ends without
+// showing whether the channel works, the next call is the next trial.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
@@ -63,13 +63,13 @@ async function next(path: string, body: object): Promise<string | undefined> {
   return rig.upstream.last.key
 }
 
-test('a trial call that is refused before it is sent makes room for the next trial', async () => {
+test('if a trial call is refused before it is sent, the next call is a trial', async () => {
   await twoChannels(chatPath, chat)
   expectError(await call(chatPath, chat, { user: 5 }), 403, 'insufficient_user_quota')
   expect(await next(chatPath, chat)).toBe('bad')
 })
 
-test('a trial call that cannot pay for the channel makes room for the next trial', async () => {
+test('if the quota of a trial call does not cover the channel, the next call is a trial', async () => {
   await rig.channel({ key: 'bad', model_mapping: '{"m":"dear"}', priority: 1 })
   await rig.channel({ key: 'good' })
   await halfOpen(chatPath, chat)
@@ -82,7 +82,7 @@ test('a trial call that cannot pay for the channel makes room for the next trial
   expect(await next(chatPath, { ...chat, max_tokens: 1 })).toBe('bad')
 })
 
-test('a trial stream whose quota runs out makes room for the next trial', async () => {
+test('if the quota runs out during a trial stream, the next call is a trial', async () => {
   await twoChannels(chatPath, chat)
   rig.upstream.forKey('bad', fake.endlessStream())
   expectErrorEvent(await call(chatPath, chatStream, { user: 100 }), 'quota_exhausted_mid_stream')
@@ -90,7 +90,7 @@ test('a trial stream whose quota runs out makes room for the next trial', async 
   expect(await next(chatPath, chat)).toBe('bad')
 })
 
-test('trial speech whose caller disconnects makes room for the next trial', async () => {
+test('if the caller disconnects during trial speech, the next call is a trial', async () => {
   await twoChannels('/v1/audio/speech', speech)
   rig.upstream.forKey(
     'bad',
@@ -110,7 +110,7 @@ test('trial speech whose caller disconnects makes room for the next trial', asyn
   expect(await next('/v1/audio/speech', speech)).toBe('bad')
 })
 
-test('a token count, which is not a request for an answer, makes room for the next trial', async () => {
+test('a token count does not count as a trial, so the next call is a trial', async () => {
   await twoChannels(chatPath, chat)
   expect((await call('/v1/messages/count_tokens', { ...chat, max_tokens: 9 })).status).toBe(200)
   expect(await next(chatPath, chat)).toBe('bad')
@@ -128,7 +128,7 @@ function held(then: fake.Behaviour): { behaviour: fake.Behaviour; goOn: () => vo
 
 const stateOfBad = () => rig.gateway.context.relay.relay.breaker.snapshot().at(-1)?.state
 
-test('calls that were already running when the circuit breaker opened do not lengthen the pause', async () => {
+test('failures of calls that began before the circuit breaker opened do not extend the pause', async () => {
   await rig.channel({ key: 'bad', priority: 1 })
   await rig.channel({ key: 'good' })
   const { behaviour, goOn } = held(fake.resetsBeforeHeaders())

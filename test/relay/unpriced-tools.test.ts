@@ -1,5 +1,5 @@
-// Tools that a service runs with another model: images have their own price, and other such tools are refused unless
-// items without a price are allowed.
+// Tools for which a service calls another model. The image tool has a price per image. Other tools of this kind are
+// refused unless an option allows items without a price.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -49,7 +49,7 @@ test('tools other than image_generation are accepted', async () => {
   await charged(rig, caller, 15)
 })
 
-test('a model that makes images itself is asked for an image without the tool', async () => {
+test('if the model itself generates images, the tool is not sent, and the request asks the model for an image', async () => {
   await rig.channel({ type: 24 })
   const caller = await rig.caller()
   const parts = [{ inlineData: { mimeType: 'image/png', data: fake.PNG_BASE64 } }]

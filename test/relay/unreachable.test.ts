@@ -49,8 +49,8 @@ function connects(port: number, waiting: Socket[]): Promise<boolean> {
   socket.on('error', () => undefined)
   return new Promise((resolve) => {
     socket.once('connect', () => resolve(true))
-    // Two seconds are enough even on a busy machine. If a connection were accepted after that, the next one could be
-    // queued.
+    // The connection is certainly accepted within two seconds if the queue has room, even on a busy machine. After
+    // that, the queue is full.
     setTimeout(() => resolve(false), 2000)
   })
 }
@@ -80,7 +80,7 @@ describe('ConnectTimeout', () => {
     expect(await charged(rig, caller, 0)).toEqual([])
   }, 120_000)
 
-  test('the timeout does not apply to an upstream that is reachable and needs time to think', async () => {
+  test('the timeout does not apply if the upstream accepts the connection and responds late', async () => {
     const caller = await rig.caller()
     rig.upstream.next(fake.late(3000, fake.okChat()))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))

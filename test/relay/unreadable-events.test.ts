@@ -72,7 +72,7 @@ describe.each(names)('a stream of %s', (name) => {
     },
   )
 
-  test('continues without a line that has no field name, whether the line stands alone or is part of an event', async () => {
+  test('continues without a line that has no field name, whether the line is separate or part of an event', async () => {
     const whole = await ask(name, piecesOf(name))
     const middle = middleOf(name)
     const pieces = piecesOf(name)
@@ -179,7 +179,7 @@ describe.each(names)('a stream of %s', (name) => {
   })
 })
 
-test('an event that breaks off within its type does not end a stream of Messages', async () => {
+test('a stream of the Messages API does not end after an event that is truncated within its type', async () => {
   const whole = await ask('messages', piecesOf('messages'))
   const { seen, row } = await ask('messages', put('messages', middleOf('messages'), '{"type":"content_bl'))
   expect([seen.text, row?.outcome]).toEqual([whole.seen.text, 'complete'])
@@ -197,7 +197,7 @@ describe('a stream that contains a tool call', () => {
       .filter((piece) => piece !== '')
       .map((piece) => `${piece}\n\n`)
 
-  /** Each of these is an event that no later event of the stream replaces. */
+  /** Events whose content is not repeated by a later event of the stream. */
   test.each([
     ['chat', 'the first piece of an input', /"tool_calls":\[/, 1],
     ['chat', 'the last piece of an input', /"tool_calls":\[/, 2],

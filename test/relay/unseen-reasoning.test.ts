@@ -70,7 +70,7 @@ describe('reasoning that is not shown in a stream', () => {
     const response = await gateway.post('/v1/chat/completions', question, caller.token)
     await response.text()
     const sent = upstream.last?.json as { max_completion_tokens?: number }
-    // 700 units at 2.2 units per completion token, minus the prompt.
+    // The balance of 700 units, minus the prompt, pays for this many completion tokens at 2.2 units each.
     expect(sent.max_completion_tokens).toBeGreaterThan(100)
     expect(sent.max_completion_tokens).toBeLessThan(320)
   })
@@ -91,7 +91,7 @@ describe('the larger of two limits determines the hold, and each is lowered to w
     expect(sent.max_tokens).toBeLessThan(320)
   })
 
-  test('if the model refuses the older name, which is dropped', async () => {
+  test('if the model refuses the older name, so that it is dropped', async () => {
     expect(await sentFor('o4-mini')).toMatchObject({ max_completion_tokens: 1 })
     expect(upstream.last?.json).not.toHaveProperty('max_tokens')
   })

@@ -93,7 +93,7 @@ describe('an upload', () => {
     120_000,
   )
 
-  test('without a model mapping arrives byte for byte, whatever surrounds its parts', async () => {
+  test('without a model mapping arrives byte for byte, including any text before and after its parts', async () => {
     const body = Buffer.concat([
       Buffer.from('preamble\r\n'),
       form(file(), part('model', 'whisper-1')),
@@ -153,7 +153,7 @@ describe('an upload', () => {
     expect(rig.upstream.last.text).toContain('name="model"\r\n\r\nwhisper-1\r\n')
   })
 
-  test('that cannot be stored on the gateway’s machine gets 503, because it is not the caller’s fault, and nothing is charged', async () => {
+  test('gets 503 and is not charged if the gateway cannot store it on its disk', async () => {
     const folder = join(rig.gateway.config.dataDir, 'spool')
     rmSync(folder, { recursive: true, force: true })
     writeFileSync(folder, 'no folder')

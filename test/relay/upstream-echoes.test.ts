@@ -1,5 +1,5 @@
-// What else callers get from an upstream's response: never a part of a key, and a request id under the header name that
-// their library uses.
+// Responses to callers never contain a part of a channel's key. They contain a request id in the header that the
+// caller's library reads.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { chat, chatStream, type Rig, see, startRelayRig } from './setup.ts'
@@ -30,7 +30,8 @@ test('neither errors nor headers contain a part of the channel’s key or of its
       rig.upstream.always(fake.status(400, { message, headers: [['x-request-id', echo]] }))
       const seen = await see(rig.gateway.post(path, body))
       expect(seen.status).toBe(400)
-      // At most a few base64 characters before the key remain, and they reveal next to nothing.
+      // The base64 form may keep up to four characters in front of the removed key. They contain at most a few bits of
+      // the key.
       expect(seen.text).toMatch(/The request with \S{0,4}\[key\]/)
       expect(seen.text + JSON.stringify([...seen.headers])).not.toContain(echo.slice(0, 16))
     }

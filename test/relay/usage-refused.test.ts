@@ -40,7 +40,7 @@ describe('a stream is requested again without usage, and the gateway counts the 
         const seen = await see(rig.gateway.post(path, body, caller.token))
         expect([seen.status, seen.error]).toEqual([200, undefined])
         expect(seen.text).toContain('word4')
-        // The second call uses what the gateway learned from the first.
+        // The gateway remembers the refusal, so the second call needs only one attempt.
         expect(rig.upstream.requests.length).toBe(asked)
       }
       const { rows } = await chargedUnits(rig, caller)
@@ -74,7 +74,7 @@ test('an upstream error that only repeats the caller’s words does not count as
   expect(rig.upstream.requests.length).toBe(1)
 })
 
-test('the refusal applies to one model only, and models that hide their reasoning are not called without usage', async () => {
+test('the gateway remembers the refusal for one model only, and calls models that hide their reasoning only with a usage request', async () => {
   const caller = await rig.caller()
   await rig.channel({ models: 'm2,o3', priority: -1 })
   const post = (model: string) => see(rig.gateway.post('/v1/chat/completions', { ...chatStream, model }, caller.token))
@@ -115,7 +115,7 @@ test('an upstream that refuses the call without stream_options too is called twi
   await charged(rig, caller, 15)
 })
 
-test('for a service that has no Responses API and refuses stream_options, the first call finds out both, and later calls use what it found', async () => {
+test('if a service has no Responses API and refuses stream_options, the first call makes an attempt for each, and later calls make only the right attempt', async () => {
   rig.upstream.next(fake.status(404, { shape: 'text' }))
   rig.upstream.next(refuses('Unknown parameter: stream_options'))
   const caller = await rig.caller()

@@ -71,7 +71,7 @@ describe('usage that is reported more than once', () => {
 })
 
 describe('an upstream that ignores max_tokens', () => {
-  test('is charged for what it reports, within reason', async () => {
+  test('is charged for the usage that it reports, if the usage is plausible', async () => {
     const { caller } = await call('plain', fake.ignoresMaxTokens(50), { max_tokens: 5 })
     await charged(rig, caller, 60)
   })
@@ -97,7 +97,7 @@ describe('an upstream that ignores max_tokens', () => {
   })
 })
 
-test('the metrics report what calls have used, however often the metrics are read', async () => {
+test('reading the metrics does not change them: they report the usage of all calls each time', async () => {
   const figures = async () => {
     const metrics = await fetch(`${rig.gateway.url}/metrics`).then((response) => response.text())
     const figure = (name: string) =>

@@ -59,7 +59,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   }
 
   describe(`a virtual model (${name})`, () => {
-    test('a step that a session has left serves it all the same if the quota does not cover the next step', async () => {
+    test('a session returns to a step that it has left if the quota does not cover the next step', async () => {
       await rig.clear({ RetryTimes: '0', ModelRatio: '{"m":1,"m2":100000}', CompletionRatio: '{"m":1,"m2":1}' })
       await steps()
       await virtual()
@@ -70,7 +70,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect([seen.status, keys()]).toEqual([200, ['key-m', 'key-m']])
     })
 
-    test('a session whose stream broke in one step goes on with the next step, and returns after a while', async () => {
+    test('if a stream of a session breaks in one step, the session continues with the next step and returns to the first step later', async () => {
       await steps()
       await virtual()
       const caller = await rig.caller()
@@ -84,7 +84,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(keys()).toEqual(['key-m', 'key-m2', 'key-m'])
     })
 
-    test('the first step answers: the upstream gets its name, and the log has both names', async () => {
+    test('the first step answers: the upstream gets the name of the step’s model, and the log row has this name and the requested one', async () => {
       const { first } = await steps()
       await virtual()
       const { caller, seen } = await call()
@@ -96,7 +96,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(row).toMatchObject({ model_name: 'm', asked_model: 'best', channel_id: first, attempts: '' })
     })
 
-    test('an alias is one step, in every dialect', async () => {
+    test('an alias, which is a virtual model with one step, works in every dialect', async () => {
       await steps()
       await virtual({ name: 'm-alias', steps: [{ model: 'm2' }] })
       for (const each of callers) {
@@ -200,7 +200,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await charged(rig, caller, 45)
     })
 
-    test('a step that nobody serves is skipped, whatever the failures are', async () => {
+    test('a step whose model has no channel is skipped, even if the list of failures does not contain this case', async () => {
       await rig.channel({ key: 'key-m2', models: 'm2' })
       const { warnings } = await virtual({ failures: [] })
       expect(warnings).toEqual([{ kind: 'unserved', model: 'm', group: '' }])
@@ -276,7 +276,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await charged(rig, caller, 45)
     })
 
-    test('the virtual model’s own setting decides whether a stream that breaks is continued, which happens at the same step', async () => {
+    test('the virtual model’s own setting decides whether a broken stream is continued; the same step continues it', async () => {
       await steps()
       await rig.channel({ key: 'key-other', priority: -1 })
       const { id } = await virtual({ stream_rescue: true })
@@ -294,7 +294,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect([broken.seen.error?.code, keys()]).toEqual(['upstream_stream_error', ['key-m']])
     })
 
-    test('the first-token limit of a step applies to the step, whatever its model is', async () => {
+    test('the first-token time limit of a step applies even if its model has another limit', async () => {
       await steps()
       await virtual({ steps: [{ model: 'm', first_token_timeout: 7 }, { model: 'm2' }] })
       rig.upstream.forKey('key-m', fake.neverAnswers())
@@ -343,7 +343,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(keys()).toEqual(['key-m', 'key-m3'])
     })
 
-    test('neighbouring steps with a weight share sessions, and a session stays at its step', async () => {
+    test('sessions are divided among neighbouring steps by their weights, and a session stays at its step', async () => {
       await steps()
       await virtual({
         steps: [
@@ -371,7 +371,7 @@ forEachDatabaseUrl((name, freshUrl) => {
 
     test('a step that cannot do what is requested is skipped before it is tried', async () => {
       await rig.gateway.setOption('ModelRatio', '{"gpt-3.5-turbo":1,"m2":3}')
-      // The registry knows that this model does not read images.
+      // The built-in model list says that this model does not accept images.
       await rig.channel({ key: 'key-m', models: 'deepseek-chat' })
       await rig.channel({ key: 'key-m2', models: 'm2' })
       await virtual({ steps: [{ model: 'deepseek-chat' }, { model: 'm2' }], failures: [] })
@@ -396,7 +396,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await until(async () => (await rig.gateway.balances(caller.userId, caller.tokenId)).holds === 0)
       const { seen } = await call()
       expect(seen.headers.get('x-tollgate-model')).toBe('m')
-      // A call that leaves a capped channel for another step gives up its place on that channel.
+      // If a call leaves a channel with limits for another step, it no longer counts towards the limits of the channel.
       rig.upstream.forKey('key-m', fake.status(503))
       const moved = await call()
       expect(moved.seen.headers.get('x-tollgate-model')).toBe('m2')
@@ -406,7 +406,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     })
   })
 
-  describe(`a retry that waits for a place (${name})`, () => {
+  describe(`a retry that waits because its channel is at its limit (${name})`, () => {
     const limits = [{ metric: 'calls', window: 'now', most: 1 }]
     /** A model with a channel that fails and one that is full while `work` runs, and a step after it. */
     const full = async (settings: Record<string, string>, work: () => Promise<void>) => {
@@ -438,7 +438,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await clean()
     })
 
-    test('and is no longer allowed: the place and the quota are free again', async () => {
+    test('and is no longer allowed counts towards no limit, and its quota is released', async () => {
       const caller = await rig.caller()
       let answer: Promise<unknown> | undefined
       await full({}, async () => {
@@ -462,7 +462,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       return ((await answer.json()) as { data: { id: string }[] }).data.map(({ id }) => id)
     }
 
-    test('it is listed only for the groups that may see it, and exists only for them', async () => {
+    test('only the groups that may see it can list and call it; for other groups, it does not exist', async () => {
       await steps()
       await virtual({ groups: ['vip'] })
       const plain = await rig.caller()
@@ -520,7 +520,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect([seen.status, seen.headers.get('x-tollgate-model')]).toEqual([200, null])
     })
 
-    test('an admin who chooses a channel gets the step that it serves', async () => {
+    test('if an admin chooses a channel, the step that this channel serves answers', async () => {
       const { second } = await steps()
       await virtual()
       const { gateway } = rig

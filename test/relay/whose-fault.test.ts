@@ -185,7 +185,7 @@ describe('whether a retry can help', () => {
     expect((await ask('chat')).seen.headers.get('x-should-retry')).toBeNull()
   })
 
-  test('permanent refusals carry x-should-retry: false in every dialect', async () => {
+  test('permanent refusals have the header x-should-retry: false in every dialect', async () => {
     await rig.channel()
     const empty = await rig.caller({ user: 1_000, token: 0 }, { token: { status: 4 } })
     const banned = await rig.caller(undefined, { user: { status: 2 } })
@@ -200,7 +200,7 @@ describe('whether a retry can help', () => {
     }
   })
 
-  test('an invalid call also gets x-should-retry: false, but a call for which no channel was found does not', async () => {
+  test('an invalid call gets x-should-retry: false, but a call for which no channel was found does not', async () => {
     const none = (await ask('chat')).seen
     expect([none.status, none.headers.get('x-should-retry')]).toEqual([503, null])
     const wrong = await see(rig.gateway.post('/v1/chat/completions', { model: 'm' }))

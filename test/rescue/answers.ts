@@ -6,7 +6,7 @@ import type { Seen } from '../relay/setup.ts'
 /** A stream without its keep-alives. */
 export const withoutComments = (body: string) => body.replace(/^:.*\n\n/gm, '')
 
-/** The answer as a careful program reads it. Throws if the events do not form one answer with one end. */
+/** Reads the answer from the events of a stream. Throws if the events do not form one answer with one end. */
 export function answerIn(
   caller: DialectName,
   seen: Seen,
@@ -18,7 +18,7 @@ export function answerIn(
   if (failure || !ended) throw new Error(`the stream did not end: ${seen.text.slice(-500)}`)
   expect(reply.choices).toHaveLength(1)
   const parts = reply.choices[0]?.parts ?? []
-  // There must be one message, not one before the seam and another one after it.
+  // The text before and after the break must be in one message, not in two.
   expect(parts.filter(({ type }) => type === 'text').length).toBeLessThanOrEqual(mostTexts)
   const of = (kind: string) => parts.map((part) => (part.type === kind && 'text' in part ? part.text : '')).join('')
   const calls = parts.flatMap((part) =>

@@ -1,5 +1,5 @@
-// What a rescued stream costs (one that broke off and is continued by another attempt), and that no hold is left
-// behind, however it ends.
+// A rescued stream is a stream that broke off and that another attempt continues. These tests check its charge, and
+// that no hold is left in any case.
 import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { audit } from '../../server/commands/audit.ts'
 import { AnswerBody } from '../../server/relay/stream/answer-body.ts'
@@ -60,7 +60,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const [prompt = 0, completion = 0] = [row?.prompt_tokens, row?.completion_tokens]
     expect(units).toBe(prompt + completion)
     expect(prompt).toBe(60 + promptTokens)
-    // The first attempt reported nothing, so what it delivered was counted.
+    // The first service reported no usage, so the gateway counted the delivered tokens.
     expect(completion - 90).toBeGreaterThan(10)
     expect(completion - 90).toBeLessThan(60)
     expect(answer.usage).toMatchObject({ promptTokens: prompt, completionTokens: completion })
@@ -99,7 +99,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       const [row, ...others] = await charged(rig, caller, units)
       expect(others).toEqual([])
       expect(row).toMatchObject({ outcome: 'rescued', model_name: 'm3', asked_model: 'best' })
-      // The last step alone costs 150 tokens at 5 units.
+      // The last step is charged 150 tokens at 5 units each. The rest is the charge for the other attempts.
       const before = units - 150 * 5
       expect(before).toBeGreaterThan(promptTokens + 20)
       expect(before).toBeLessThan((row?.prompt_tokens ?? 0) * 3 + (row?.completion_tokens ?? 0) * 3)
@@ -108,7 +108,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     },
   )
 
-  test('a stream of a virtual model ends as broken if the model may not continue after this failure', async () => {
+  test('a broken stream of a virtual model is not continued if the virtual model’s list of failures does not contain this failure', async () => {
     await rig.services('openai-chat')
     await rig.channel({ type: 14, models: 'm2', key: 'key-2' })
     await rig.gateway.setOption('SameChannelRetries', '0')
@@ -139,7 +139,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await isSound()
   })
 
-  test('if the quota does not cover the second attempt, nothing is sent and the stream ends as broken', async () => {
+  test('if the quota does not cover the second attempt, it is not sent, and the stream ends with an error', async () => {
     const caller = await rig.caller({ user: 75, token: 75 })
     rig.next(breaksOff(), goesOn(text))
     const seen = await rig.whole('openai-chat', {}, caller)
@@ -157,7 +157,8 @@ forEachDatabaseUrl((name, freshUrl) => {
     const answer = see(rig.ask('openai-chat', {}, caller.token, { signal: leave.signal })).catch(() => undefined)
     await rig.upstream.received(2)
     const [hold] = await rig.gateway.context.store.read.selectFrom('holds').selectAll().execute()
-    // The hold must cover the first prompt and the text so far, and the second prompt, which includes that text.
+    // The hold must cover the first prompt and the delivered text, and also the prompt of the second attempt, which
+    // contains the delivered text.
     const least = promptTokens + 20 + promptTokens + 20
     expect(hold?.crash_charge).toBeGreaterThan(least)
     expect(hold?.amount).toBeGreaterThanOrEqual(hold?.crash_charge ?? 0)
@@ -166,14 +167,14 @@ forEachDatabaseUrl((name, freshUrl) => {
     leave.abort()
     await answer
     await settled(caller)
-    // The second service has read its prompt.
+    // The second service has received the prompt, so the prompt is charged.
     const [row] = await charged(rig, caller, await used(caller))
     expect(row).toMatchObject({ outcome: 'aborted', channel_id: second })
     expect(row?.prompt_tokens).toBeGreaterThan(promptTokens + promptTokens + 20)
     await isSound()
   })
 
-  test('a caller who leaves in the second part pays for both', async () => {
+  test('a caller who disconnects during the second attempt pays for both attempts', async () => {
     const caller = await rig.caller()
     const leave = new AbortController()
     rig.next(breaksOff(), goesOn(text, { most: 80, size: 200, breaks: 'hang' }))
@@ -186,7 +187,7 @@ forEachDatabaseUrl((name, freshUrl) => {
         if (got.includes('railway tracks')) leave.abort()
       }
     } catch {
-      // The caller has left.
+      // The caller has disconnected, so reading the response fails.
     }
     await settled(caller)
     const [row] = await charged(rig, caller, await used(caller))
@@ -219,12 +220,12 @@ forEachDatabaseUrl((name, freshUrl) => {
       [second, true],
     ])
     expect(rig.upstream.requests).toHaveLength(2)
-    // The channel is not blamed for the end of its attempt.
+    // The end of the attempt does not count as a failure of the channel.
     expect(relay.breaker.snapshot().filter(({ channelId }) => channelId === second)).toEqual([])
     await isSound()
   })
 
-  test('a stream is rescued again while there are retries, and then ends as broken', async () => {
+  test('a stream that breaks several times is rescued until no retries are left, and then ends with an error', async () => {
     const caller = await rig.caller()
     rig.next(breaksOff(60), goesOn(text, { most: 60, breaks: 'end' }), goesOn(text))
     expect(answerIn('openai-chat', await rig.whole('openai-chat', {}, caller)).text).toBe(text)
@@ -243,7 +244,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await isSound()
   })
 
-  test('an endless second part ends with the quota', async () => {
+  test('an endless second attempt is ended when the quota is used up', async () => {
     const caller = await rig.caller({ user: 400, token: 400 })
     rig.next(breaksOff(), fake.endlessStream(3))
     const seen = await rig.whole('openai-chat', {}, caller)
@@ -266,7 +267,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await isSound()
   })
 
-  describe('places on channels with limits', () => {
+  describe('the limits of channels', () => {
     const calls = (most: number) => ({ metric: 'calls', window: 'now', most })
     const capped = async (...most: number[]) => {
       await rig.clear()
@@ -278,7 +279,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const openPlaces = () =>
       rig.gateway.context.store.read.selectFrom('holds').selectAll().where('counted', '>=', 8).execute()
 
-    test('move with the call', async () => {
+    test('count the call for the channel that serves it', async () => {
       const [, to] = await capped(1, 1)
       const caller = await rig.caller()
       const leave = new AbortController()
@@ -293,7 +294,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await isSound()
     })
 
-    test('are given back if no channel can continue', async () => {
+    test('no longer count the call if no channel can continue it', async () => {
       const [from] = await capped(1, 1)
       const caller = await rig.caller()
       rig.next(breaksOff(), ...Array.from({ length: 6 }, () => fake.status(500)))
@@ -306,7 +307,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await isSound()
     })
 
-    test('that are taken are not waited for: the channel that broke off the stream is asked again', async () => {
+    test('are not waited for: if the other channel is full, the channel that broke off the stream is called again', async () => {
       const [, left] = await capped(1, 1)
       const [busy, caller] = [await rig.caller(), await rig.caller()]
       const leave = new AbortController()
@@ -326,7 +327,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     })
   })
 
-  test('if the option is off, a stream is not rescued and ends as broken', async () => {
+  test('if the option is off, a broken stream is not rescued and ends with an error', async () => {
     await rig.gateway.setOption('StreamRescue', 'false')
     const caller = await rig.caller()
     rig.next(breaksOff(), goesOn(text))

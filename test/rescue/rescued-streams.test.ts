@@ -15,7 +15,10 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]())
 
 const callers: readonly DialectName[] = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini']
-/** Breaks off a text and lets another service continue it. Returns what the caller received. */
+/**
+ * Makes a call whose first service breaks off in its text and whose second service continues it. Returns the caller's
+ * stream.
+ */
 async function rescued(
   caller: DialectName,
   text: string,
@@ -26,13 +29,16 @@ async function rescued(
   return rig.whole(caller)
 }
 
-/** Repetitions of this many code units are certain to be recognised. */
+/**
+ * If the second service repeats at least this many UTF-16 code units, the gateway must recognise and remove the
+ * repetition.
+ */
 const repeatsOf = (name: TextName) => (name === 'cjk' ? 6 : name === 'emoji' ? 30 : 12)
 
 describe.each(textNames)('the text %s', (name) => {
   const text = texts[name]
 
-  test('is the same, wherever it breaks off', async () => {
+  test('is the same at whichever position it breaks off', async () => {
     await rig.services('openai-chat', 'openai-chat')
     for (const cut of cutsOf(text, 50)) {
       const seen = await rescued('openai-chat', text, cut)
@@ -50,7 +56,7 @@ describe.each(textNames)('the text %s', (name) => {
   })
 
   describe.each(callers)('for callers of %s', (caller) => {
-    test.each(callers)('from services that speak %s', async (service) => {
+    test.each(callers)('from services that use %s', async (service) => {
       await rig.services(service, service)
       for (const [index, cut] of cutsOf(text, 6).entries()) {
         const how = (['end', 'error', 'reset', 'nonsense'] as const)[index % 4] ?? 'end'

@@ -7,7 +7,7 @@ import { dialects, frameOf } from '../helpers/dialects.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Caller, type Rig, see, startRelayRig } from '../relay/setup.ts'
 
-/** The channel types of services that speak each dialect. */
+/** For each dialect, the type of a channel that uses it. */
 const types: Readonly<Record<DialectName, number>> = {
   'openai-chat': 31,
   'openai-responses': 1,
@@ -110,12 +110,14 @@ async function breakOff(exchange: fake.Exchange, name: DialectName, how: Break):
     return exchange.end()
   }
   if (how === 'end') return exchange.end()
-  // The gateway must have read everything before the reset discards it.
+  // Waits until the gateway has read everything, because a reset discards unread data.
   await new Promise((resolve) => setTimeout(resolve, 20))
   exchange.reset()
 }
 
-/** The last text of the model in a request, and whether the model is asked to continue that same turn. */
+/**
+ * The model's last text in a request, and whether it is the last message, so that the model continues the same turn.
+ */
 export function givenIn(request: fake.RecordedRequest): { given: string; isBegun: boolean } {
   const json = request.json as JsonObject
   const name = dialectOf(request)
@@ -125,7 +127,10 @@ export function givenIn(request: fake.RecordedRequest): { given: string; isBegun
   return { given, isBegun: messages.at(-1)?.role === 'assistant' }
 }
 
-/** A service that continues the text that it was given, in pieces. It may first repeat the last words of that text. */
+/**
+ * A service that continues the text in the request, and sends the rest in pieces. It may first repeat the last words of
+ * the text in the request.
+ */
 export function goesOn(
   whole: string,
   said: Omit<Said, 'text'> & { repeats?: number; most?: number } = {},
@@ -139,7 +144,10 @@ export function goesOn(
   })
 }
 
-/** How much of the end of a text a model repeats: whole words, at least `wanted` code units of them. */
+/**
+ * The number of code units that a model repeats from the end of a text: whole words with at least `wanted` code units
+ * in total.
+ */
 function repeated(given: string, wanted: number): number {
   if (wanted === 0 || given.length < wanted) return 0
   for (let length = wanted; length < given.length; length++) if (isBoundary(given, given.length - length)) return length
@@ -157,7 +165,10 @@ export interface RescueRig extends Rig {
   /** Replaces the channels. The first channel is tried first. */
   services(...names: readonly DialectName[]): Promise<number[]>
   ask(caller: DialectName, fields?: JsonObject, token?: string, init?: RequestInit): Promise<Response>
-  /** Sets what the upstreams do, one behaviour for each request. No channel rests because of earlier failures. */
+  /**
+   * Sets what the upstreams do, one behaviour for each request. Also ends all pauses of channels after earlier
+   * failures.
+   */
   next(...behaviours: fake.Behaviour[]): void
   whole(caller: DialectName, fields?: JsonObject, by?: Caller): ReturnType<typeof see>
 }
@@ -168,7 +179,7 @@ export async function startRescueRig(options: Parameters<typeof startRelayRig>[0
     channels: false,
     retries: true,
     ...options,
-    // Channels are replaced often, so the rate limit is off.
+    // The tests make many calls of the management API to replace channels, so its rate limit is off.
     env: { GLOBAL_API_RATE_LIMIT: '0' },
     settings: { StreamRescue: 'true', ApproximateTokenEnabled: 'true', ...options.settings },
   })

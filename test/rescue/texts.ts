@@ -1,4 +1,4 @@
-/** Answers of different kinds. Each kind has other positions at which a continuation can be joined. */
+/** Answers of different kinds. The kinds differ in the positions at which a continuation can be appended. */
 export const texts = {
   plain:
     'The bridge was opened in 1932, after nine years of work. Its two towers are 89 metres high, and the arch between them carries eight lanes, two railway tracks, a footway and a cycleway. On most days more than two hundred thousand people cross it, and on the days of the fair even more. Painting it takes so long that the painters never stop: when they have come to the end, they begin again at the beginning.',

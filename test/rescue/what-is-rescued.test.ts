@@ -1,5 +1,5 @@
-// Which streams are rescued (continued by another attempt after they broke off), how the services are asked to
-// continue, and what callers see of it.
+// A stream is rescued if another attempt continues it after it broke off. These tests check which streams are rescued,
+// how services are asked to continue, and what callers receive.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
@@ -107,7 +107,7 @@ describe('the service that continues', () => {
     await rig.channel({ type, key: 'second', priority: 1, ...fields })
   }
 
-  test('is asked to continue, after the answer so far', async () => {
+  test('gets the answer so far, and then a message that asks it to continue', async () => {
     rig.next(breaksOff(), goesOn(text))
     await rig.whole('openai-chat', { max_tokens: 500 })
     const { messages, max_tokens: limit } = lastRequest()
@@ -116,7 +116,7 @@ describe('the service that continues', () => {
       { role: 'assistant', content: text.slice(0, cut) },
       { role: 'user', content: goOnText },
     ])
-    // The limit is for the whole answer.
+    // The caller's token limit is for the whole answer, so the second attempt gets only the rest of it.
     expect(limit).toBeLessThan(490)
     expect(limit).toBeGreaterThan(400)
   })
@@ -126,7 +126,7 @@ describe('the service that continues', () => {
     { type: 25, mark: 'partial', repeats: 0 },
     { type: 49, mark: 'partial', repeats: 0 },
     { type: 36, mark: 'prefix', repeats: 0 },
-  ])('continues its turn if it can: channel type $type', async ({ type, mark, repeats }) => {
+  ])('continues its own last message if it supports this: channel type $type', async ({ type, mark, repeats }) => {
     await use(type)
     rig.next(breaksOff(), goesOn(text, { repeats }))
     expect(answerIn('openai-chat', await rig.whole('openai-chat')).text).toBe(text)
@@ -137,7 +137,7 @@ describe('the service that continues', () => {
   test.each([
     { model: 'claude-3-5-sonnet', isBegun: true },
     { model: 'claude-opus-4-6', isBegun: false },
-  ])('continues its turn if it is a Claude that can: $model', async ({ model, isBegun }) => {
+  ])('continues its own last message only if the model supports this: $model', async ({ model, isBegun }) => {
     await rig.gateway.setOption('ModelRatio', `{"m":1,"${model}":1}`)
     await use(14, { model_mapping: `{"m":"${model}"}` })
     // Trailing white space is not sent to Claude, so Claude generates it again.
@@ -149,7 +149,7 @@ describe('the service that continues', () => {
     expect(given).toBe(isBegun ? text.slice(0, at).trimEnd() : text.slice(0, at))
   })
 
-  test('is asked with a user message if it refuses to continue its turn', async () => {
+  test('is asked with an additional user message if it refuses a request that ends with its own unfinished turn', async () => {
     await use(28)
     rig.next(breaksOff(), fake.status(400, { message: 'prefix is not supported by this model' }), goesOn(text))
     expect(answerIn('openai-chat', await rig.whole('openai-chat')).text).toBe(text)
@@ -157,7 +157,7 @@ describe('the service that continues', () => {
     expect(rig.upstream.requests).toHaveLength(3)
   })
 
-  test('may be any other channel, if one fails', async () => {
+  test('is tried on further channels if one channel fails', async () => {
     await rig.services('openai-chat', 'openai-chat', 'openai-chat')
     rig.next(breaksOff(), fake.status(401), goesOn(text))
     expect(answerIn('openai-chat', await rig.whole('openai-chat')).text).toBe(text)
@@ -185,7 +185,7 @@ describe('the service that continues', () => {
 describe.each(callers)('a caller of %s', (caller) => {
   const stream = { reasoning: 'Let me think.' }
 
-  test('sees no thought twice', async () => {
+  test('does not get thoughts and text twice', async () => {
     for (const service of ['openai-chat', caller] as const) {
       await rig.services(service, service)
       rig.next(
@@ -278,13 +278,13 @@ describe.each(callers)('a caller of %s', (caller) => {
   })
 })
 
-test('an answer with only keep-alives so far is begun by another channel', async () => {
+test('if an answer breaks off after only keep-alives, another channel begins it', async () => {
   await rig.gateway.setOption('KeepAliveInterval', '1')
   for (const caller of callers)
     for (const service of new Set<DialectName>(['openai-chat', caller])) {
       await rig.services(service, service)
-      // On a busy machine, the first keep-alive may be sent before the service has begun. Then the call does not count
-      // as a rescue.
+      // On a busy machine, the gateway may send its first keep-alive before the service has begun to respond. The
+      // outcome of the call is then not "rescued".
       let outcome: string | undefined
       for (let tries = 0; tries < 5 && outcome !== 'rescued'; tries++) outcome = await begunByAnother(caller, service)
       expect([caller, service, outcome]).toEqual([caller, service, 'rescued'])
@@ -315,7 +315,7 @@ async function begunByAnother(caller: DialectName, service: DialectName): Promis
   return rows[0]?.outcome
 }
 
-test('a caller who did not ask for usage gets none', async () => {
+test('a caller who did not request usage gets no usage', async () => {
   rig.next(breaksOff(), goesOn(text))
   const seen = await rig.whole('openai-chat', { stream_options: null })
   expect(answerIn('openai-chat', seen)).toMatchObject({ text, usage: undefined })
@@ -341,7 +341,7 @@ test('keep-alives are sent until the other service begins', async () => {
   expect(textOf(withoutComments(got))).toBe(text)
 })
 
-test('whatever services do, a call ends, within its retries and its quota', async () => {
+test('if services misbehave in random ways, every call ends, and neither its retries nor its charge exceed the limits', async () => {
   let seed = 7
   const random = (most: number) => {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
@@ -369,13 +369,14 @@ test('whatever services do, a call ends, within its retries and its quota', asyn
     const { quota: left, used } = await rig.gateway.balances(by.userId, by.tokenId)
     expect(left).toBeGreaterThanOrEqual(0)
     expect(used).toBeLessThanOrEqual(quota)
-    // 18 = one attempt and two more channels, each perhaps called twice, before the stream begins and for each rescue.
+    // A first attempt and two retries, each sent at most twice, before the stream begins and for each of two rescues: 3
+    // × 2 × 3 = 18 requests.
     expect(rig.upstream.requests.length).toBeLessThanOrEqual(18)
     await chargedUnits(rig, by, quota)
   }
 }, 120_000)
 
-test('if the service had ended a text before the stream broke off, the continuation is another part', async () => {
+test('if the service had ended its text part before the stream broke off, the continuation is a new text part', async () => {
   for (const caller of ['anthropic-messages', 'openai-responses'] as const) {
     await rig.services(caller, caller)
     rig.next(says({ text: text.slice(0, cut), breaks: 'end', endsText: true }), goesOn(text))

@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Checks that the call through the gateway ends in the same way as the call to the upstream itself. */
+/** Checks that the call through the gateway returns or throws the same as the call directly to the upstream. */
 async function expectSame(call: (sdk: OpenAI) => Promise<unknown>) {
   const direct = await outcomeOf(() => call(rig.direct))
   expect(direct.error).toBeUndefined()
@@ -209,7 +209,7 @@ describe('the official SDK', () => {
     expect(headers.get('retry-after')).toBe('7')
   })
 
-  test('throws if an answer breaks off or stops without its end', async () => {
+  test('throws if an answer breaks off or ends without its end marker', async () => {
     rig.answer(events(chunk({ role: 'assistant', content: 'Half an ans' })))
     const got: unknown[] = []
     const read = async () => {
@@ -220,7 +220,7 @@ describe('the official SDK', () => {
     expect(await rig.lastLog()).toMatchObject({ outcome: 'interrupted' })
   })
 
-  test('impossible usage for a prompt is rejected, and usage that tools can explain is believed', async () => {
+  test('prompt usage that is impossible is rejected, and prompt usage that is higher because of tools is accepted', async () => {
     const usage = { prompt_tokens: 1_000_000_000, completion_tokens: 7, total_tokens: 1_000_000_007 }
     const reply = { ...(chatReply({ content: 'Four.' }) as object), usage }
     rig.answer(json(reply))

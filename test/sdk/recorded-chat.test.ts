@@ -62,7 +62,8 @@ async function expectCharge(recording: RecordingCase, outcome = 'complete'): Pro
 }
 
 /**
- * The recorded path, with a version if the service's path has none, because channels of these types always send one.
+ * The recorded path. If the service's path has no API version, one is added, because channels of these types always
+ * send one.
  */
 function expectedTarget({ provider, api, request }: RecordingCase): string {
   const version = request.query['api-version']

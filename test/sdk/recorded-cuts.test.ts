@@ -61,7 +61,7 @@ interface Prefix {
 function prefixOf(recording: RecordingCase, bytes: number, choices: number): Prefix {
   const responseText = Buffer.from(recording.response.body.subarray(0, bytes)).toString()
   const data = sseData({ ...recording, responseText }).filter((text) => text.trim() !== '')
-  // Text after the last blank line counts if it is a complete event.
+  // The text after the last blank line is included if it is a complete event.
   const last = data.at(-1)
   if (last !== undefined && last !== '[DONE]' && tryParse(last) === undefined) data.pop()
   const hasEndMark = data.includes('[DONE]')
@@ -103,7 +103,9 @@ function asRead(chunk: JsonObject): JsonObject {
   return { ...chunk, choices }
 }
 
-/** False for a chunk with only a role, empty texts and filter results, which does not begin an answer. */
+/**
+ * False if a chunk contains only a role, empty texts and filter results. The answer does not begin with such a chunk.
+ */
 function saysSomething(chunk: JsonObject): boolean {
   const isThere = (value: unknown) =>
     typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value)
@@ -117,8 +119,8 @@ function saysSomething(chunk: JsonObject): boolean {
 }
 
 /**
- * Tests one cut: the SDK gets what came before it, and throws unless that was the complete answer. The charge must
- * match.
+ * Tests one cut. The SDK must return the chunks before the cut, and must throw if they are not the complete answer. The
+ * charge must match.
  */
 async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: number, ending: Ending): Promise<void> {
   rig.answer(cutAt(recording, bytes, ending))
@@ -156,7 +158,8 @@ async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: 
   const responseText = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
   const counted = countTokens(deliveredText(sent), { disallowedSpecial: new Set() })
   if (recordedUsage({ ...recording, responseText })) {
-    // Some services report usage during the stream. It is believed unless it is less than what was delivered.
+    // Some services report usage during the stream. The gateway charges this usage unless it is less than the delivered
+    // tokens.
     expect([where, row.completion_tokens >= counted * 0.7 - 2]).toEqual([where, true])
     return
   }

@@ -66,8 +66,8 @@ describe('recorded errors through the SDK', () => {
       if (isObject(body) && isObject(body['error'])) {
         const told = { code: direct?.code, type: direct?.type, param: direct?.param }
         expect([through?.code ?? null, through?.param ?? null]).toEqual([told.code ?? null, told.param ?? null])
-        // OpenAI's errors always have a type. If the upstream's error has none, the gateway sets one that shows whose
-        // error it is.
+        // OpenAI's errors always have a type. If the upstream's error has none, the gateway sets the type
+        // `upstream_error`.
         expect(through?.type).toEqual(told.type === undefined ? 'upstream_error' : told.type)
       } else {
         // The error is not in OpenAI's format, so the gateway sets its type and code.

@@ -44,7 +44,7 @@ async function helped(client: OpenAI, body: JsonObject): Promise<unknown> {
   ]
   for (const name of names) {
     stream.on(name, (carried?: unknown) => {
-      // The snapshot in each event is only the sum of the previous events.
+      // The snapshot in an event only repeats the previous events, so it is not compared.
       const { snapshot: _whole, ...rest } = isObject(carried) ? carried : { value: carried }
       events.push([name, JSON.parse(JSON.stringify(rest))])
     })
@@ -74,8 +74,7 @@ describe.skipIf(!recordingsAvailable)('recorded structured outputs through parse
       const { name, schema } = schemaOf(recording) ?? { name: '', schema: {} }
       const body: JsonObject = { ...requestOf(recording) }
       body['response_format'] = zodResponseFormat(z.fromJSONSchema(schema), name)
-      // If there are tools, the SDK parses answers only if the tools are strict, and strict tools are made by another
-      // helper.
+      // The SDK's `parse` accepts only strict tools, which another helper creates. So this test removes the tools.
       delete body['tools']
       delete body['tool_choice']
       const run = (client: OpenAI) =>

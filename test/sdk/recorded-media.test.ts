@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Makes the same call to the upstream and through the gateway, and checks that both end in the same way. */
+/** Makes the same call to the upstream and through the gateway, and checks that both return or throw the same. */
 async function expectSame(recording: RecordingCase, call: (client: OpenAI) => Promise<unknown>): Promise<void> {
   rig.answer(recorded(recording))
   const client = await rig.through(setupOf(recording))
@@ -151,7 +151,7 @@ describe.skipIf(!recordingsAvailable)('recorded transcriptions (skipped without 
 })
 
 describe.skipIf(!recordingsAvailable)('recorded model lists (skipped without recordings)', () => {
-  test('every model in the recorded lists is listed by the gateway when a channel has it, and can be looked up', async () => {
+  test('if a channel has the models of the recorded lists, the gateway lists each of them and returns it by its name', async () => {
     const listed = allOpenaiCases('models', ok)
       .filter(({ responseJson }) => isObject(responseJson) && Array.isArray(responseJson['data']))
       .flatMap(({ responseJson }) => (responseJson as { data: { id: string }[] }).data.map(({ id }) => id))

@@ -32,7 +32,7 @@ function runnableTools(steps: readonly RecordingCase[]): unknown[] {
 async function runLoop(client: OpenAI, steps: readonly RecordingCase[]): Promise<unknown> {
   rig.answer(...(steps.map(recorded) as [ReturnType<typeof recorded>]))
   const body = { ...requestOf(steps[0] as RecordingCase), tools: runnableTools(steps) }
-  // If a single tool is forced, the answer that calls it ends the loop, which is the SDK's own behaviour.
+  // If the request forces a single tool, the SDK ends the loop after the answer that calls it.
   const params = body as unknown as Parameters<typeof client.chat.completions.runTools>[0]
   const runner = client.chat.completions.runTools(params, { maxChatCompletions: steps.length })
   const outcome = await outcomeOf(() => runner.done())

@@ -1,5 +1,6 @@
-// The files with which Tollgate is deployed: the Helm chart, the systemd unit, the Compose files and the workflows. Each
-// is checked by its own program. Where that program is missing, the test is skipped and says how to get it.
+// The files with which Tollgate is deployed: the Helm chart, the systemd unit, the Compose files and the workflows.
+// Each is checked by its own program. If this program is not installed, the test is skipped, and its title says how to
+// install the program.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,7 +15,7 @@ const minutes = 60_000
 
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-/** A test that needs a program of this machine. Its name says how to get the program if it is missing. */
+/** A test that needs a program on this machine. If the program is missing, the title says how to install it. */
 function testWith(program: string, source: string, name: string, body: () => void | Promise<void>): void {
   const isMissing = !Bun.which(program)
   test.skipIf(isMissing)(`${name}${isMissing ? ` (skipped: no ${program}; ${source})` : ''}`, body, 5 * minutes)
@@ -147,7 +148,8 @@ describe('the Helm chart', () => {
 
 describe('the systemd unit', () => {
   testWith('systemd-analyze', 'apt-get install systemd', 'is accepted by systemd, and is well confined', () => {
-    // The program of the unit must exist, so a copy of the unit names one that does.
+    // systemd-analyze checks that the unit's program exists. So the test uses a copy of the unit with a program that
+    // exists on every machine.
     const unit = readFileSync(join(root, 'packaging/systemd/tollgate.service'), 'utf8')
     const file = join(base, 'tollgate.service')
     writeFileSync(file, unit.replace('ExecStart=/usr/local/bin/tollgate', 'ExecStart=/bin/true'))

@@ -1,5 +1,5 @@
-// The forms in which people install Tollgate: the package for npm, and the executable file. Each is made by its own
-// command, and runs in an empty folder, with no other file of the repository.
+// The npm package and the executable file, with which people install Tollgate. Each is built by its own command and
+// runs in an empty folder, without other files of the repository.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
@@ -78,7 +78,7 @@ describe.each([
       expect(await response.json()).toMatchObject({ choices: [{ message: { content: answer } }] })
       expect(await gateway.api('GET', `/api/token/${token.id}`)).toMatchObject({ remain_quota: 100_000 - pricePerCall })
 
-      // These two programs run in workers, which are separate files.
+      // The next calls need the code of worker threads, which is in separate files.
       const words = [{ role: 'user', content: ' a'.repeat(400) }]
       const counted = await gateway.post('/v1/messages/count_tokens', { model, messages: words }, token.key)
       // Each word is a token. An estimate by length would be lower than the number of words.

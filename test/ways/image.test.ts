@@ -1,6 +1,5 @@
-// Really builds the container image, and starts its file system the way a container is started: as the image's own
-// user, with everything read-only except the data. This needs podman and root and takes minutes, so it runs only with
-// CI=true.
+// Builds the container image and starts its file system as a container runtime does: as the image's user, with
+// everything read-only except the data. This needs podman and root and takes minutes, so it runs only with CI=true.
 import { afterAll, expect, test } from 'bun:test'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'

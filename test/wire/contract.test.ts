@@ -82,7 +82,7 @@ forEachDatabase((_, openFresh) => {
     expect(new Set(served).size).toBe(named.size)
   })
 
-  test('no path is hidden by an earlier path with a parameter', () => {
+  test('every path is matched by its own route, not by an earlier path with a parameter', () => {
     const routes = api.app.routes.filter((route) => route.method !== 'ALL')
     for (const endpoint of endpoints) {
       const own = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1').replace(/\/$/, '')

@@ -97,7 +97,7 @@ test('every operation states what it does, who may call it and what it requires'
   }
 })
 
-test('responses of the management API declare all their fields, so that a matching response has no undeclared field', () => {
+test('the schemas of management responses declare all fields and allow no others', () => {
   for (const { name } of endpoints) {
     const found = operations.find(({ operation }) => operation.operationId === name)?.operation
     const content = found?.responses['200'] && 'content' in found.responses['200'] ? found.responses['200'].content : {}
@@ -169,7 +169,7 @@ test('links refer to existing operations and fill in their parameters', () => {
   }
 })
 
-test('patterns are valid in other languages too, and quota, limits and budgets have a maximum', () => {
+test('patterns are also valid regular expressions in other programming languages, and quota, limits and budgets have a maximum', () => {
   for (const schema of schemasIn(document)) {
     if (typeof schema['pattern'] === 'string') expect(schema['pattern']).not.toMatch(/\\p\{|\(\?[<!=]/)
     for (const [name, field] of Object.entries(schema.properties ?? {})) {

@@ -1,4 +1,5 @@
-// What the console of one-api 0.5.4 assumes about responses, and what it sends without checking.
+// The console of one-api 0.5.4 works with this server: responses have the form that it expects, and values that it
+// sends without validation are accepted.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { createTestApi, type TestApi } from '../helpers/api-app.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
@@ -103,7 +104,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('if whole records are sent back as they were shown, with some boxes left empty, only what was edited changes', async () => {
+  test('if the console sends whole records back, with empty boxes for some fields, only the edited fields change', async () => {
     await call('POST', '/api/channel/', channelForm)
     const channel = (await call('GET', '/api/channel/1')).data
     const saved = await call('PUT', '/api/channel/', {

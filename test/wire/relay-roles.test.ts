@@ -1,5 +1,5 @@
-// Who may call the relay, and the routes that are part of neither the relay nor the management API. Every row of the
-// tables is tested against a complete gateway.
+// Which callers may call the relay, and which may call the routes outside the relay and the management API. Every row
+// of the tables is tested against a complete gateway.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { notServedPaths } from '../../contract/relay-paths.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'

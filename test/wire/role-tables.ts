@@ -1,4 +1,4 @@
-// Who may do what, as tables with a row for every route of the server.
+// The expected outcome of each route for each kind of user, as tables with a row for every route of the server.
 
 /**
  * The outcomes of a management call, by the word in the table. `a|b` means outcome `a` with the session cookie and
@@ -220,7 +220,8 @@ POST   /api/topup                         401   no    ok    ok    ban    401|bad
 
 /**
  * What callers may do to a user. In the first four columns, the caller is an admin, and the user is an ordinary user,
- * another admin, root, or the caller. In the other columns, the caller is root, and the users are the same.
+ * another admin, root, or the caller. In the other columns, the caller is root, and the user is again an ordinary user,
+ * an admin, another root, or the caller.
  */
 const whoseRows = `
                           admin→user admin→admin admin→root admin→self root→user root→admin root→root root→self

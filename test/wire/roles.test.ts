@@ -105,9 +105,9 @@ test('every call that names a user, or something that belongs to a user, is in t
   })
   const names = named.map(({ endpoint }) => `${endpoint.method} ${endpoint.path}`)
   expect(differences(names, routesOf(tables.whose))).toEqual([])
-  // All other rows with an id belong to the installation as a whole, so whoever may see one of them may see all. Users'
-  // own alerts are the exception: server/api/alert/routes.test.ts calls each of their endpoints for the alerts of other
-  // users.
+  // All other objects with an id belong to the whole installation: a caller who may see one of them may see all. The
+  // alerts of users are an exception: server/api/alert/routes.test.ts calls each of their endpoints for the alerts of
+  // other users.
   const others = endpoints.filter(
     ({ endpoint: { path } }) => path.includes('{id}') && !names.some((each) => each.endsWith(path)),
   )

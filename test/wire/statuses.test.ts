@@ -74,7 +74,7 @@ test('403: a request triggered by another site’s page', async () => {
   }
 })
 
-test('a call that promises no 403, and that another site’s page can therefore trigger, changes nothing', async () => {
+test('a call without a documented 403 can be triggered by another site’s page, so it must not change anything', async () => {
   await using it = await failingApi()
   const watcher = new Database(it.file, { readonly: true })
   // SQLite changes this value when another connection writes to the database.
@@ -157,7 +157,7 @@ async function failingApi() {
   }
 }
 
-/** These responses are built once, in memory, from the program's own data, so they cannot fail. */
+/** Calls that cannot fail with an internal error: their responses are built in memory, without the database. */
 const infallible = ['configSchema', 'docsDocument', 'docsPage']
 
 for (const [status, error] of [

@@ -24,7 +24,7 @@ const made =
   async (gate, me) =>
     plain(...call(await make(gate, me)))(gate, me)
 
-/** Reads only the beginning of a response that never ends. */
+/** A call whose response never ends. Only the beginning of the response is read. */
 const opening =
   (call: Success): Success =>
   async (gate, me) => {
@@ -39,7 +39,7 @@ const person = (gate: WireGate) => gate.person('user')
 const channel = ({ channelId }: WireGate) => channelId
 const own = (_: WireGate, me: Me) => me
 
-/** How the management API names the session of a person. */
+/** The id of a person's session in the management API. */
 export function sessionOf({ gateway }: WireGate, { cookie }: Person): string {
   return gateway.context.api.secrets.fingerprint(cookie.replace('session=', ''), 'session').slice(0, 16)
 }
@@ -264,7 +264,10 @@ async function ownKey({ call }: WireGate, { as, tokenId }: Me): Promise<string> 
   return data?.key ?? 'x'.repeat(48)
 }
 
-/** What a browser does to log in with GitHub or, if a user is logged in, to bind a GitHub account. */
+/**
+ * Makes the requests of a browser that logs in with GitHub. If a user is logged in, these requests bind a GitHub
+ * account to the user.
+ */
 async function outsideLogin(gate: WireGate, { as }: Me): Promise<Response> {
   const start = await gate.call('GET', '/api/oauth/github/start')
   const { data } = (await start.json()) as { data: string }
@@ -326,7 +329,7 @@ async function redemption(gate: WireGate): Promise<number> {
   return found?.id ?? 0
 }
 
-/** An export needs channels and rules that can be told apart by their names. */
+/** Gives channels and rules distinct names, because a configuration export identifies them by name. */
 async function distinctNames({ gateway }: WireGate): Promise<void> {
   const { store } = gateway.context
   await store.write(async (trx) => {
@@ -335,7 +338,7 @@ async function distinctNames({ gateway }: WireGate): Promise<void> {
   })
 }
 
-/** What the command doctor writes into the database before it calls the server. */
+/** Stores a secret in the database, as the command doctor does before it calls the server. Returns the secret. */
 async function doctorSecret({ gateway }: WireGate): Promise<string> {
   const { store, secrets } = gateway.context.api
   const code = (purpose: string, subject: string, text: string) =>
@@ -382,8 +385,8 @@ async function virtualModel({ gateway }: WireGate): Promise<number> {
 }
 
 /**
- * The calls for alert rules and destinations. Only people who may make these calls can create the objects that other
- * calls need.
+ * The calls for alert rules and destinations. The objects that some of these calls need are created through the same
+ * API, so the caller must be allowed to use it.
  */
 function alertSuccesses(prefix: string, base: string, rule: object): Readonly<Record<string, Success>> {
   const names = (name: string) => (prefix === 'alert' ? `alert${name}` : `alertSelf${name}`)

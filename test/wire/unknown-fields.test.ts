@@ -1,5 +1,5 @@
-// An unknown field is refused with an error that names it, so that a typo changes nothing. But a client may send back a
-// whole object that it received.
+// A request with an unknown field is refused with an error that names the field, so that a typo has no effect. Fields
+// that the server itself returned are accepted, so a client can send back a whole object.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Endpoint } from '../../contract/api/endpoint.ts'
 import { api as contract } from '../../contract/api/index.ts'
@@ -41,7 +41,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', '/api/token/')).data).toEqual([])
   })
 
-  test('names from JavaScript’s object prototype are unknown fields too', async () => {
+  test('names from JavaScript’s object prototype are refused as unknown fields', async () => {
     for (const name of ['constructor', '__proto__', 'toString']) {
       const answer = await api.call('POST', '/api/token/', { as: root.token, body: `{"name":"one","${name}":{}}` })
       expect([name, answer.json.message]).toEqual([name, `The input has unknown fields: ${name}.`])

@@ -10,8 +10,8 @@ interface AxeResults {
 }
 
 /**
- * Groups of axe rules. Once all rules have passed, a page that differs only in its colours or texts needs just the
- * rules of that group.
+ * Groups of axe rules. A page is first checked with all rules. If only its colours or texts change, it is then checked
+ * with the rules for colours or texts.
  */
 const colours = ['color-contrast', 'link-in-text-block']
 const words = [
@@ -44,7 +44,7 @@ export async function axeFaults(page: Page, asked: AxeRules = 'all'): Promise<st
     async ({ tags, rules }) => {
       const { axe } = window as unknown as { axe: { run(where: Document, options: unknown): Promise<AxeResults> } }
       const runOnly = rules ? { type: 'rule', values: rules } : { type: 'tag', values: tags }
-      // Only rules for media and experimental rules need preloaded files, and neither kind is requested here.
+      // `preload` is needed only for axe's rules for media and its experimental rules, which are not used here.
       return axe.run(document, { runOnly, resultTypes: ['violations'], preload: false })
     },
     { tags: rules, rules: some[asked] },

@@ -2,9 +2,9 @@ import { type Browser, chromium } from 'playwright-core'
 import { findChromium, howToInstall } from '../../../tools/chromium.mjs'
 
 /**
- * Features that a full Chromium starts in every window although no page needs them: the suggestions under the address
- * bar are pages themselves and cost as much as the page under test. If `--disable-features` occurs twice, Chromium uses
- * only the last one, so the features that Playwright turns off for tests are repeated here.
+ * Features of Chromium that the tests do not need. For example, the suggestions under the address bar are pages of
+ * their own and cost as much CPU time as the page under test. If `--disable-features` occurs twice, Chromium uses only
+ * the last one, so the features that Playwright turns off for tests are repeated here.
  */
 const withoutFeatures = [
   ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup'],
@@ -16,8 +16,9 @@ const withoutFeatures = [
 ]
 
 /**
- * The pages of a test live for seconds, so compiling their code a second and third time, for speed, costs more than it
- * saves. Without these compilers, opening a page and checking it with axe takes a quarter less CPU time.
+ * Turns off V8's optimising compilers. The pages of a test are open only for seconds, so optimising their code costs
+ * more time than it saves. Without these compilers, opening a page and checking it with axe takes a quarter less CPU
+ * time.
  */
 const withoutLateCompilers = '--js-flags=--no-turbofan,--no-maglev'
 

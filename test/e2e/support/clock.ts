@@ -3,7 +3,8 @@ import { patienceMs, untilItPasses } from './eventually.ts'
 
 /** Stops the page's clock, which `page.clock.install()` has installed, so that only `runFor` advances it. */
 export async function stopClock(page: Page): Promise<void> {
-  // The clock keeps running during this call, and it cannot be stopped at a time in the past.
+  // `pauseAt` needs a time in the future, and the clock runs until the call arrives. So the clock is paused 500 ms
+  // ahead, and the call is repeated if it arrives later.
   await untilItPasses(async () => {
     const now = await page.evaluate(() => Date.now())
     await page.clock.pauseAt(now + 500)
@@ -11,8 +12,8 @@ export async function stopClock(page: Page): Promise<void> {
 }
 
 /**
- * Advances a stopped clock in steps until a condition holds, and returns the milliseconds advanced. The result is at
- * least the time that the page needed, and more if the page was drawing at the same time.
+ * Advances a stopped clock in steps until a condition holds, and returns the milliseconds advanced. The page may need
+ * less time than the result, because the clock also advances while the page is drawing.
  */
 export async function runUntil(page: Page, stepMs: number, isSo: () => Promise<boolean>): Promise<number> {
   const end = performance.now() + 4 * patienceMs

@@ -55,11 +55,16 @@ export interface Visit extends AsyncDisposable {
 }
 
 const narrow = 600
-/** Whether the console's build is up to date is checked once per run, because the check reads all sources. */
+/**
+ * The check whether the console's build is up to date. It reads all source files, so it runs only once in a test run.
+ */
 const shared = globalThis as typeof globalThis & { tollgateConsoleBuild?: Promise<void> }
 /** Turns off rate limits, because the requests of many visitors come from one browser. */
 const unlimited = { GLOBAL_API_RATE_LIMIT: '0', GLOBAL_WEB_RATE_LIMIT: '0', CRITICAL_RATE_LIMIT: '0' }
-/** Browsers log this for every unsuccessful response; the test itself decides whether the response was right. */
+/**
+ * Browsers log this for every response with a status of 4xx. The tests check such responses themselves, so the message
+ * is not an error.
+ */
 const refusedCall = /Failed to load resource: the server responded with a status of 4\d\d/
 
 /** A server with fresh data and a browser, for the tests of one file. Nothing is mocked. */
@@ -96,7 +101,7 @@ export class Console {
     await borrowBrowser()
   }
 
-  /** Fills the installation with the data of `npm run seed`, which gets `args`. */
+  /** Runs `npm run seed` with these arguments, to fill the installation with data. */
   async seed(...args: string[]): Promise<void> {
     await this.#usedPages.close()
     await this.gateway.stop()

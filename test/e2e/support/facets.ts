@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 
-/** The button of a facet, whatever it selects. */
+/** The button of a facet, with any selected values. */
 export function facet(page: Page, label: string): Locator {
   const bar = page.getByRole('group', { name: 'Filters', exact: true })
   return bar.getByRole('button', { name: new RegExp(`^${label}($| is )`) })

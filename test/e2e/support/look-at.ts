@@ -24,7 +24,10 @@ async function setTheme(page: Page, theme: 'light' | 'dark'): Promise<void> {
   }, theme)
 }
 
-/** Asks for another language as another browser tab of the console would: nothing is reloaded or closed. */
+/**
+ * Changes the language in the way in which another browser tab of the console would: without reloading the page or
+ * closing dialogs.
+ */
 function changeLanguage(page: Page, language: PlainLanguage | 'pseudo'): Promise<void> {
   return page.evaluate((next) => {
     localStorage.setItem('ui.lang', next)
@@ -68,9 +71,9 @@ function cutOff(page: Page): Promise<string[]> {
 }
 
 /**
- * Checks a screen with axe in both themes, in every language, wide and narrow, each time with only the rules that
- * the last changes can break. Then it checks the pseudo-locale at the smallest width: untranslated texts, content that
- * does not fit, and all axe rules. Returns the problems.
+ * Checks a screen with axe in both themes and every language, on a wide and a narrow screen. After each change, only
+ * the rules that the change can break are checked. At the end, the screen is checked in the pseudo-locale at the
+ * smallest width, with all axe rules, for untranslated texts and for content that does not fit. Returns the problems.
  */
 export async function lookAt(console: Console, screen: Screen): Promise<string[]> {
   const faults: string[] = []
@@ -97,11 +100,11 @@ export async function lookAt(console: Console, screen: Screen): Promise<string[]
   for (const width of widths) {
     if (screen.only !== undefined && (screen.only === 'narrow') !== (width === 390)) continue
     await page.setViewportSize({ width, height: 860 })
-    // For the narrow screen, the other rules are checked in the pseudo-locale, at the smallest width.
+    // At 390 px, not all rules are checked here. They are checked at the smallest width, in the pseudo-locale.
     if (width !== 390) await look('all', `${width} en light`)
-    // At the second width, the languages are checked in reverse order, so that the language already shown comes first.
+    // At 390 px, the languages are checked in reverse order, because the page is then already in the last language.
     for (const language of width === 390 ? translations.toReversed() : translations) {
-      // The dark theme has the same elements in every language, so its colours are checked together with one of them.
+      // The dark theme has the same elements in every language, so its colours are checked in the last language only.
       const isDark = language === translations.at(-1)
       await setTheme(page, isDark ? 'dark' : 'light')
       await setLanguage(page, language)

@@ -61,7 +61,8 @@ export const press = (keys: string) => async (page: Page) => {
 export const openList = (box: string) => async (page: Page) => {
   await page.locator(box).focus()
   const list = page.getByRole('listbox')
-  // Until the list has loaded, this key does not change the box, because nothing is above the first option.
+  // The key is pressed until the list is open. Before that, it has no effect, because the first option is already
+  // chosen.
   await eventually(async () => {
     if ((await list.count()) === 0) await page.locator(box).press('ArrowUp')
     return list.count()

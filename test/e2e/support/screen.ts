@@ -4,7 +4,7 @@ import type { Account } from './console.ts'
 /** A page of the console in one of its states. */
 export interface Screen {
   path: string
-  /** The URL that the path redirects to, if it is another page. */
+  /** The URL to which the path redirects, if it redirects. */
   goes?: string
   /** Name of the state, if it is not the state in which the page opens. */
   state?: string

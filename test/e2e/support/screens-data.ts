@@ -86,7 +86,7 @@ const failover = JSON.stringify([
   { channelId: 1, status: 200, error: '', elapsedMs: 940 },
 ])
 
-/** How the seeded request was made, as the log stores it. */
+/** The format and parameters of the seeded request, as the log stores them. */
 const seededDescription = {
   path: '/v1/messages',
   from: 'anthropic-messages',

@@ -21,7 +21,7 @@ const report = {
   ...{ leftoversFile: '', leftovers: 3, changedMeanwhile: true, seconds: 1 },
 }
 
-/** Shows an import as the server would describe it. */
+/** Makes the page show an import with the given state, as if the server had returned it. */
 async function shows(page: Page, change: object): Promise<void> {
   const answer = (data: unknown) => ({ json: { success: true, message: '', data } })
   await page.route('**/api/import/', (route) => route.fulfill(answer([{ ...run, ...change }])))

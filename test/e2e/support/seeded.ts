@@ -10,7 +10,7 @@ export function openSeededConsole(): Console {
   return site
 }
 
-/** A small installation of the same kind on which nothing needs attention. */
+/** A small installation that `npm run seed` has filled, and on which nothing needs attention. */
 export function openHealthyConsole(): Console {
   const site = openConsole()
   beforeAll(() => site.seed('--healthy', '--calls', '1500', '--users', '40', '--channels', '12'), 300_000)

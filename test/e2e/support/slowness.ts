@@ -10,8 +10,8 @@ const parts = /\/assets\/[^/]+\.(?:js|css)$/
 
 /**
  * Slows a page down as configured by environment variables, to expose race conditions that a user with a slow
- * connection would see. Each response is delayed by a random time of up to twice the given value, so responses may also
- * overtake each other.
+ * connection would see. Each response is delayed by a random time of up to twice the configured delay, so responses may
+ * arrive in another order.
  */
 export async function slowDown(context: BrowserContext, page: Page): Promise<void> {
   for (const [pattern, lateMs] of [[calls, slow.callsMs] as const, [parts, slow.partsMs] as const]) {

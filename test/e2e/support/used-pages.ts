@@ -20,8 +20,8 @@ export interface OpenPage {
 const mostKept = 4
 
 /**
- * Keeps pages that tests have used for later tests, because a new browser context takes as much CPU time as opening two
- * pages. A later test finds the page as on a first visit: blank, with empty storage and no history.
+ * Keeps used pages and gives them to later tests, because a new browser context takes as much CPU time as opening two
+ * pages. A later test gets the page in the state of a first visit: blank, with empty storage and no history.
  */
 export class UsedPages {
   readonly #kept: { key: string; open: OpenPage }[] = []
@@ -34,7 +34,7 @@ export class UsedPages {
 
   /** Keeps a page, or closes it if it cannot be used again. */
   async giveBack(key: string, open: OpenPage): Promise<void> {
-    // This may fail if the page is in the middle of something.
+    // This can fail, for example while the page is navigating. The page is then closed.
     const isUsable = this.#kept.length < mostKept && (await emptied(open).catch(() => false))
     if (!isUsable) return open.context.close()
     this.#kept.push({ key, open })
@@ -45,7 +45,7 @@ export class UsedPages {
   }
 }
 
-/** The methods with which a test can change a page or its context for good. `emptied` undoes everything else. */
+/** The methods with which a test can change a page or its context permanently. `emptied` can undo all other changes. */
 const lasting = {
   page: ['addInitScript', 'close', 'emulateMedia', 'exposeBinding', 'exposeFunction', 'on', 'setDefaultTimeout'],
   clock: ['fastForward', 'install', 'pauseAt', 'resume', 'runFor', 'setFixedTime', 'setSystemTime'],
@@ -56,7 +56,7 @@ const lasting = {
 }
 
 /**
- * Records a page's calls and errors from now on, and notes whether a test changes it for good. Errors that match
+ * Records a page's calls and errors from now on, and records whether a test changes it permanently. Errors that match
  * `usual` are not recorded.
  */
 export function watchedPage(page: Page, context: BrowserContext, origin: string, usual: RegExp): OpenPage {

@@ -25,11 +25,11 @@ const lastTypes: ReadonlySet<string> = new Set(['completed', 'failed', 'incomple
 
 /**
  * A service that generates responses in the background, as the Responses API describes. A test decides when each
- * response ends and how the service misbehaves. `script` is for `FakeUpstream.script`.
+ * response ends and how the service misbehaves. Pass its `script` to `FakeUpstream.script`.
  */
 export class BackgroundService {
   readonly jobs = new Map<string, Job>()
-  /** How every request about a response fails, until this is set to undefined. */
+  /** While this is set, every request about a response fails in this way. */
   fault: Fault | undefined
   /** If true, the service ignores `background`. */
   ignoresBackground = false
@@ -67,7 +67,7 @@ export class BackgroundService {
     for (const more of job.waiting) more()
   }
 
-  /** Forgets a response. */
+  /** Removes a response, so that the service no longer knows its id. */
   forget(id: string): void {
     this.jobs.delete(id)
   }

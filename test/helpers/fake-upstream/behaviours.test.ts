@@ -60,7 +60,7 @@ describe('what a caller sees', () => {
     expect(await seen(fake.redirects(target), { redirect: 'manual' })).toBe('302 ')
   })
 
-  test('a response with two lengths, or with giant headers, is either refused or read, but does not hang', async () => {
+  test('a response with two content lengths or with giant headers does not hang: the caller reads it or reports an error', async () => {
     for (const behaviour of [fake.twoLengths(), fake.withGiantHeaders(fake.okChat(), 8_192)]) {
       expect(await seen(behaviour)).toMatch(/^(200|failed)/)
     }
@@ -95,7 +95,7 @@ describe('what a caller sees', () => {
     }
   })
 
-  test('broken HTTP/2 frames fail the call, and an image can be sent as base64', async () => {
+  test('broken HTTP/2 frames make the call fail, and an image can be sent as base64', async () => {
     const h2 = { protocol: 'http2' } as const
     expect(await seen(fake.resetsStream(fake.H2_ERROR.cancel), h2)).toBe('failed')
     expect(await seen(fake.breaksHttp2(), { ...h2, signal: AbortSignal.timeout(500) })).toBe('failed')

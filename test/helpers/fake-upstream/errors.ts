@@ -1,7 +1,7 @@
 import { sendBody, sendJson } from './reply.ts'
 import { type Behaviour, behaviour, type HeaderList } from './types.ts'
 
-/** How an error response differs from the usual one for its status. */
+/** Options that make an error response differ from the default response for its status. */
 export interface StatusOptions {
   readonly message?: string
   readonly type?: string

@@ -222,7 +222,7 @@ describe('TLS and HTTP/2', () => {
     expect(upstream.mostArrivals).toBe(1)
   })
 
-  test('RST_STREAM, GOAWAY and a dying connection reach the caller', async () => {
+  test('the caller receives RST_STREAM and GOAWAY, and notices that a connection is closed', async () => {
     const upstream = await start({ tls: true })
     const h2 = { protocol: 'http2' } as const
     upstream.next(fake.resetsStream())

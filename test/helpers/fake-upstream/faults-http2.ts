@@ -23,14 +23,15 @@ export function goesAway(
   })
 }
 
-/** Ends this stream with RST_STREAM. Code 7 (REFUSED_STREAM) means that it was not processed; other codes do not. */
+/**
+ * Ends this stream with RST_STREAM. Only code 7 (REFUSED_STREAM) tells the client that the request was not processed.
+ */
 export function resetsStream(code: number = H2_ERROR.internal): Behaviour {
   return behaviour(`resetsStream ${code}`, (exchange) => needHttp2(exchange).resetStream(code))
 }
 
 /**
- * Sends a word on every stream. As soon as `count` streams are open (and `when` has resolved), the whole connection
- * dies.
+ * Sends a word on every stream. As soon as `count` streams are open and `when` has resolved, the connection is closed.
  */
 export function diesWithStreamsOpen(
   count: number,

@@ -57,7 +57,7 @@ export function stallsBeforeFirstEvent(): Behaviour {
   return stallsStream({ after: 0 })
 }
 
-/** Ends properly, but without `[DONE]`. */
+/** A complete stream that ends properly, but without `[DONE]`. */
 export function noDone(options: StreamOptions = {}): Behaviour {
   const { run } = okStreamOf({ ...options, done: false })
   return behaviour('noDone', run)

@@ -1,7 +1,7 @@
 import { ok, type StreamOptions } from './chat.ts'
 import type { Behaviour, JsonObject } from './types.ts'
 
-/** Usage that no gateway should believe, by name. Use `ok({ usage })` to send any other. */
+/** Implausible usage values, by name. Use `ok({ usage })` to send other values. */
 export const WRONG_USAGE = {
   negative: { prompt_tokens: 10, completion_tokens: -50, total_tokens: -40 },
   negativePrompt: { prompt_tokens: -1_000_000, completion_tokens: 5, total_tokens: -999_995 },
@@ -29,7 +29,7 @@ export function duplicateUsage(options: StreamOptions = {}): Behaviour {
   return { ...ok({ ...options, usageChunk: 'twice' }), name: 'duplicateUsage' }
 }
 
-/** A stream that carries usage on every chunk. The last value counts, not the sum. */
+/** A stream with usage in every chunk. The gateway must use the last value, not the sum. */
 export function runningUsage(options: StreamOptions = {}): Behaviour {
   return { ...ok({ ...options, usageChunk: 'every' }), name: 'runningUsage' }
 }

@@ -65,9 +65,7 @@ interface RecordingSequence {
   readonly cases: readonly string[]
 }
 
-/**
- * The folder of all recordings: RECORDINGS_DIR, or `../shared/recordings` next to the repository if that is not set.
- */
+/** The folder of all recordings: RECORDINGS_DIR, or by default `../shared/recordings` next to the repository. */
 const wholeSet = resolve(process.env.RECORDINGS_DIR ?? join(import.meta.dirname, '../../../../shared/recordings'))
 
 /**

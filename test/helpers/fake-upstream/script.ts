@@ -56,7 +56,8 @@ export class Script {
   }
 
   /**
-   * Chooses a behaviour that needs only the headers. Rules by model do not apply yet, because the body has not arrived.
+   * Chooses a behaviour that needs only the headers. Rules by model are skipped, because the model is in the body,
+   * which has not arrived.
    */
   chooseAtHead(request: RecordedRequest): Behaviour | undefined {
     const sequence = request.key === undefined ? undefined : this.#byKey.get(request.key)

@@ -11,7 +11,7 @@ import type { Behaviour, Exchange } from './types.ts'
 
 /** How the upstream listens. */
 export interface FakeUpstreamOptions {
-  /** Uses TLS with its own certificate. Offers HTTP/2 unless `protocols` says otherwise. */
+  /** Uses TLS with its own certificate, and offers HTTP/2 and HTTP/1.1 unless `protocols` is set. */
   readonly tls?: boolean
   /** Protocols offered by ALPN, best first. */
   readonly protocols?: readonly ('h2' | 'http/1.1')[]
@@ -86,8 +86,8 @@ export class FakeUpstream extends Script implements AsyncDisposable {
 
   /**
    * The highest number of times that the same POST arrived. It is 1 for a correct gateway that does not retry on
-   * purpose. HTTP/2 clients may send a request again after REFUSED_STREAM, or after a GOAWAY whose last stream id is
-   * below the stream's, because the upstream has then declared that it did not process the request.
+   * purpose. HTTP/2 allows a client to send a request again after REFUSED_STREAM, or after a GOAWAY whose last stream
+   * id is lower than the id of the request's stream. Both mean that the upstream did not process the request.
    */
   get mostArrivals(): number {
     return Math.max(0, ...this.postArrivals().values())

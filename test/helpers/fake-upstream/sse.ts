@@ -2,7 +2,9 @@ import { Buffer } from 'node:buffer'
 import type { Exchange } from './types.ts'
 import { pause } from './types.ts'
 
-/** How events are written. The options are the variants that the SSE grammar allows and that clients tend to forget. */
+/**
+ * How events are written. The options are variants that the SSE grammar allows, and that some clients do not support.
+ */
 export interface SseStyle {
   readonly lineEnd?: '\n' | '\r\n' | '\r'
   /** If false, writes `data:{…}` without the space. */

@@ -4,8 +4,8 @@ import type { RecordedRequest } from './recorded-request.ts'
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
 /**
- * How the end of an HTTP/1.1 body is marked: chunked, a content-length, or the end of the connection. HTTP/2 uses only
- * the length.
+ * How the end of an HTTP/1.1 body is marked: chunked, a content-length, or the end of the connection. Over HTTP/2,
+ * frames mark the end, and `framing` only adds a content-length header if it is a length.
  */
 export type Framing = 'chunked' | 'until-close' | { readonly length: number }
 

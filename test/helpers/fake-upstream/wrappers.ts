@@ -95,7 +95,10 @@ export function thenCloses(how: 'fin' | 'reset', inner: Behaviour): Behaviour {
   }))
 }
 
-/** Sends a good response, but resets the connection after this many pieces of its body, if it has more. */
+/**
+ * Sends a good response, but resets the connection after this many pieces of its body. A body with no more pieces than
+ * this is sent completely.
+ */
 export function breaksOffAfter(pieces: number, inner: Behaviour): Behaviour {
   return wrapped(`breaksOffAfter ${pieces} ${inner.name}`, inner, (exchange) => {
     let left = pieces

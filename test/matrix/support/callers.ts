@@ -37,7 +37,10 @@ export interface Asked {
   thinks?: boolean
 }
 
-/** Makes a call with an official SDK and reads the answer through the SDK's own helpers. Rejects if the SDK does. */
+/**
+ * Makes a call with an official SDK and reads the answer through the SDK's own helpers. Rejects if the SDK reports an
+ * error.
+ */
 export type Caller = (clients: Clients, asked: Asked) => Promise<Learned>
 
 /** The callers by the dialect of their SDK. */

@@ -16,7 +16,7 @@ export const features = [
 ] as const
 export type Feature = (typeof features)[number]
 
-/** What a provider that does not support a feature must declare as missing. */
+/** For each feature, what a provider must declare as missing if it does not support the feature. */
 export const lackOf: Readonly<Partial<Record<Feature, Lacking>>> = {
   tools: 'tools',
   'parallel tools': 'tools',

@@ -49,7 +49,10 @@ export function matrixPage(rows: readonly Row[]): string {
   return `${head}\n${table.join('\n')}\n`
 }
 
-/** The lines of the table: one for all four callers if their cells are the same, and otherwise one for each caller. */
+/**
+ * The lines of the table for one provider. If the cells of all four callers are the same, they share one line.
+ * Otherwise, each caller has its own line.
+ */
 function linesOf(rows: readonly Row[]): string[][] {
   const texts = rows.map(({ cells }) => features.map((feature) => cells[feature]))
   const [first] = texts

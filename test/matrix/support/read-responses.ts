@@ -18,7 +18,7 @@ export const readResponses: WireReader = {
   },
 }
 
-/** Some services leave the output of the last event empty. In that case the earlier events count. */
+/** Some services leave the output of the last event empty. The items of the earlier events are then used. */
 function itemsOf(events: readonly JsonObject[], answer: JsonObject): unknown {
   if (objects(answer['output']).length > 0) return answer['output']
   return events.filter(({ type }) => type === 'response.output_item.done').map(({ item }) => item)

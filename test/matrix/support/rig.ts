@@ -3,7 +3,7 @@ import { type ChannelInput, type LogRow, startTestGateway, type TestGateway } fr
 import { ratioOptions } from '../../sdk/support/prices.ts'
 import { type Clients, clientsOf } from './callers.ts'
 
-/** The model that every call names. Channels map it to the model that they need. */
+/** The model in every request. Channels map it to the model that they need. */
 export const model = 'any-model'
 
 /** The settings of a channel to the upstream, or to the server at `base`. */

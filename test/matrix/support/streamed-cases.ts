@@ -1,4 +1,4 @@
-// Every wire format that can stream, as every caller uses it.
+// All combinations of a wire format that can stream and a caller's dialect.
 import type { CallerDialect } from '../../../contract/relay-paths.ts'
 import type { Provider } from '../../../server/providers/provider.ts'
 import { providers } from '../../../server/providers/registry.ts'
@@ -10,7 +10,7 @@ import { lackOf, scenarios } from './features.ts'
 import type { Learned } from './learned.ts'
 import { endpointOf, type Variant, variantsOf } from './variants.ts'
 
-/** One fake service, as one caller uses it. */
+/** A fake service, and the dialect of its caller. */
 export interface StreamedCase {
   provider: Provider
   variant: Variant

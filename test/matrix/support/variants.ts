@@ -68,7 +68,9 @@ const specials: Readonly<Record<string, readonly [Special, ...Special[]]>> = {
   watsonx: [{ setup: { key: 'project|api-key' } }],
 }
 
-/** The configurations of a provider in the matrix. Most providers have one, which needs only an address. */
+/**
+ * The configurations of a provider in the matrix. Most providers have one configuration, which needs only a base URL.
+ */
 export function variantsOf({ meta }: Provider): Variant[] {
   const usual = { note: '', setup: {}, model: meta.models[0] ?? 'any-model' }
   return (specials[meta.name] ?? [{}]).map((special) => ({ ...usual, ...special }))
@@ -81,7 +83,8 @@ export function endpointOf(
   caller: CallerDialect,
 ): ChatEndpoint | undefined {
   const config = JSON.parse(setup.config ?? '{}') as Record<string, unknown>
-  // Some providers choose the endpoint by the address, and the address of a test is not one of theirs.
+  // Some providers choose the endpoint by the host of the base URL. The local base URL of a test selects their default
+  // endpoint.
   const baseUrl = `http://127.0.0.1${setup.basePath ?? ''}`
   const upstream = { baseUrl, key: setup.key ?? '', other: setup.other ?? '', config }
   return chatEndpointFor(provider.chat(upstream, model), caller)

@@ -27,7 +27,7 @@ const ends: Readonly<Record<string, End>> = {
   'content-filter': 'content-filter',
 }
 
-/** Makes a call with the AI SDK and reads its result. Rejects if the SDK does, and also for errors inside a stream. */
+/** Makes a call with the AI SDK and reads its result. Rejects if the SDK reports an error, also inside a stream. */
 export async function askVercel(
   model: LanguageModel,
   { text, tools, stream }: { text: string; tools: readonly string[]; stream: boolean },

@@ -21,7 +21,9 @@ export function numberedCalls(chunks: readonly JsonObject[]): JsonObject[] {
   return copies
 }
 
-/** The recording as a service with numbered calls would have sent it. Unchanged if the service numbers its calls. */
+/**
+ * The recording with its calls numbered as in OpenAI's format. Unchanged if the service numbers its calls in this way.
+ */
 export function withNumberedCalls(recording: RecordingCase): RecordingCase {
   const events = recordedEvents(recording)
   const numbered = numberedCalls(events)

@@ -6,7 +6,10 @@ export interface Outcome {
   error: ErrorView | undefined
 }
 
-/** What a client sees of an error. Messages are compared separately because the gateway adds the request id. */
+/**
+ * The fields of an error that a client can read. Messages are compared separately because the gateway adds the request
+ * id.
+ */
 interface ErrorView {
   name: string
   status: number | undefined

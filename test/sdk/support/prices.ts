@@ -34,7 +34,7 @@ export function ratioOptions(models: Iterable<string>): [key: string, value: str
     ['AudioRatio', all(price.audioInput / price.input)],
     ['AudioCompletionRatio', all(price.audioOutput / price.audioInput)],
     ['ImageRatio', all(price.imageInput / price.input)],
-    // Tools cost nothing here, because they have their own tests.
+    // Tools are free here. Their prices have their own tests.
     ['ToolPrice', JSON.stringify(Object.fromEntries(hostedKinds.map((kind) => [kind, 0])))],
   ]
 }
@@ -51,8 +51,9 @@ interface ExpectedCharge {
 /**
  * The charge for a usage object according to the documentation of the providers, computed independently of the
  * gateway's code. Some providers count reasoning or audio outside the totals. This can be seen from total_tokens or,
- * for Vercel's gateway, from the price that it reports. Reasoning tokens that exceed the completion tokens are not
- * included in them. If there are more cached tokens than prompt tokens, they cost what the prompt costs.
+ * for Vercel's gateway, from the price that it reports. If there are more reasoning tokens than completion tokens, the
+ * completion tokens do not include them. If there are more cached tokens than prompt tokens, they cost what the prompt
+ * costs.
  */
 export function expectedCharge(usage: JsonObject): ExpectedCharge {
   const number = (...values: unknown[]) => values.find((value): value is number => typeof value === 'number') ?? 0
@@ -92,8 +93,8 @@ interface PromptTokens {
 }
 
 /**
- * Cached tokens are taken from the text first, then from the images, then from the audio. Each costs the same fraction
- * of its uncached price.
+ * Cached tokens are assumed to be text tokens first, then image tokens, then audio tokens. A cached token of each kind
+ * costs the same fraction of its uncached price.
  */
 function cachedPrompt({ prompt, audioIn, imageIn, cached, written }: PromptTokens): number {
   const text = prompt - audioIn - imageIn

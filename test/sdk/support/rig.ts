@@ -15,8 +15,8 @@ export interface ChannelSetup {
 }
 
 /**
- * A gateway in front of a scripted upstream, and official clients for both. The same call to both must end in the same
- * way.
+ * A gateway in front of a scripted upstream, and official clients for both. The same call to both must return or throw
+ * the same.
  */
 export interface Rig extends AsyncDisposable {
   gateway: TestGateway

@@ -4,7 +4,7 @@ import type { Person, Walk } from './walker.ts'
 
 const password = 'a good password'
 
-/** What admins do with accounts. */
+/** The calls with which admins manage accounts. */
 export async function walkUsers(walk: Walk, admin: Person): Promise<void> {
   const name = (number: number) => `m${walk.mark}${String(number).padStart(2, '0')}`
   const made: number[] = []

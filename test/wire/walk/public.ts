@@ -21,7 +21,7 @@ export async function walkPublic(walk: Walk): Promise<void> {
   }
 }
 
-/** Options: all of them are returned as strings, and secrets are never returned. */
+/** Options: all values are returned as strings, except secrets, which are not returned. */
 export async function walkOptions(walk: Walk): Promise<void> {
   const list = (await walk.ok('GET /api/option/', {}, undefined, walk.root)) as { key: string; value: string }[]
   for (const option of list) {

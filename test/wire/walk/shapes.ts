@@ -8,7 +8,7 @@ import { userSchema } from '../../../contract/api/user.ts'
 
 type Kind = 'number' | 'text' | 'boolean' | 'empty text' | 'text or null'
 
-/** Fields that one-api clients know, with their types. Other fields may be present only if the contract lists them. */
+/** Fields that one-api clients use, with their types. Other fields may be present only if the contract lists them. */
 const shapes = {
   status: {
     known: {

@@ -48,7 +48,10 @@ export class Walk implements AsyncDisposable {
   readonly #installation: Installation
   /** The calls made so far, each as `row, form`. */
   readonly made = new Set<string>()
-  /** Whether the next calls have a trailing slash exactly where the row has one, or exactly where it has none. */
+  /**
+   * With 'as written', the next calls use the row's path unchanged. With 'the other', a trailing slash is added to the
+   * path, or removed if the row has one.
+   */
   form: 'as written' | 'the other' = 'as written'
   root: Person = { username: 'root', headers: {} }
   #addresses = 0
@@ -78,7 +81,10 @@ export class Walk implements AsyncDisposable {
     return walk
   }
 
-  /** A letter that keeps the names used for the two forms apart. */
+  /**
+   * A letter for the current form. It is part of the names of created objects, so that the calls in the two forms use
+   * different names.
+   */
   get mark(): string {
     return this.form === 'as written' ? 'w' : 'o'
   }
@@ -133,7 +139,8 @@ export class Walk implements AsyncDisposable {
       method,
       headers: { 'x-forwarded-for': `10.0.${number >> 8}.${number & 255}`, ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      // Without this, fetch would follow a redirect, as most clients do, with another method or without the body.
+      // By default, fetch follows a redirect, and may change the method or drop the body. The test must see the
+      // redirect itself.
       redirect: 'manual',
     })
     const text = await response.text()

@@ -58,7 +58,7 @@ function partsOf({ thought, text, calls, seal }: Said): JsonObject[] {
   return [
     ...(thought === '' ? [] : [{ text: thought, thought: true }]),
     ...(text === '' ? [] : [{ text, ...(calls.length === 0 && sealed) }]),
-    // Only the first of several parallel calls carries a signature.
+    // Only the first of several parallel calls has a signature.
     ...calls.map(({ name, input }, index) => ({ functionCall: { name, args: input }, ...(index === 0 && sealed) })),
   ]
 }

@@ -33,7 +33,7 @@ export const cozeFake: Fake = {
   }),
 }
 
-/** DeepL, whose translations take the role of answers. */
+/** DeepL. Its translations are treated as answers of a model. */
 export const deeplFake: Fake = {
   cannot: noThoughts,
   countsNothing: true,
