@@ -73,10 +73,10 @@ export async function untilAnswered<Call extends AnyCall, Answer>(
 ): Promise<Answer> {
   for (;;) {
     const { channel } = run.trial
-    run.channelsTried.add(channel.id)
-    run.keysTried.add(channel.upstream.key)
     const answer = await attempt(run.deps, run.call, run.trial)
     if (!(answer instanceof AttemptFailed)) return answer
+    run.channelsTried.add(channel.id)
+    run.keysTried.add(channel.upstream.key)
     if (answer instanceof RefusedAnswer) run.refused = answer
     const next = await remedyFor(run, answer)
     if (!next) throw forCaller(answer)

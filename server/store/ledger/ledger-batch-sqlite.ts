@@ -37,8 +37,8 @@ export interface Batch {
   /** The time of the batch's charges, in epoch seconds. */
   chargedAt: number
   /** Rows that are written together, in the order of `logColumns` and `holdColumns`. */
-  logs: RowValues
-  holds: RowValues
+  logs: RowValues[]
+  holds: RowValues[]
   /** The ids of ended holds that had a place on a channel with caps. */
   placed: Set<string> | undefined
 }
@@ -92,9 +92,12 @@ export function prepareLedger(database: Database) {
     ),
     limits: prepareLimits(database),
     caps: prepareCaps(database),
-    saveChannel: statement(
-      `UPDATE channels SET used_quota = used_quota + ?, unlogged_quota = unlogged_quota + ? WHERE id = ?
-       RETURNING capped`,
+    // Most channels have no caps. Without RETURNING, a statement takes a third of the time.
+    saveUncapped: statement(
+      'UPDATE channels SET used_quota = used_quota + ?, unlogged_quota = unlogged_quota + ? WHERE id = ? AND capped = 0',
+    ),
+    saveCapped: statement(
+      'UPDATE channels SET used_quota = used_quota + ?, unlogged_quota = unlogged_quota + ? WHERE id = ? AND capped > 0',
     ),
   }
 }

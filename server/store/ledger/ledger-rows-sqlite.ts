@@ -42,7 +42,7 @@ function columnsOf(log: LogRow, price: number, charged: number) {
 /** Columns that only rows of failed calls fill. The ledger writes no such rows. */
 type FailedCallColumn = 'endpoint' | 'status' | 'code' | 'upstream_message' | 'left_out' | 'left_out_since'
 
-/** The columns of a log row, in the order of the values that `addLogRow` adds. All rows have the same columns. */
+/** The columns of a log row, in the order of the values that `logRowOf` returns. All rows have the same columns. */
 export const logColumns: readonly string[] = Object.keys(columnsOf({} as LogRow, 0, 0))
 
 export const holdColumns = [
@@ -61,12 +61,12 @@ export const holdColumns = [
   'completion_tokens',
 ] as const
 
-/** Adds the values of a log row in the order of `logColumns`. */
-export function addLogRow(rows: RowValues, log: LogRow, price: number, charged: number): void {
-  rows.push(...Object.values(columnsOf(log, price, charged)))
+/** The values of a log row in the order of `logColumns`. */
+export function logRowOf(log: LogRow, price: number, charged: number): RowValues {
+  return Object.values(columnsOf(log, price, charged))
 }
 
-/** Values of rows, one row after the other, each in column order. */
+/** The values of one row, in column order. */
 export type RowValues = SQLQueryBindings[]
 
 /**
@@ -89,15 +89,16 @@ export function prepareInserts(
   database: Database,
   table: string,
   columns: readonly string[],
-): (values: RowValues) => void {
-  const inserts = sizes.map((rows) => ({
-    count: rows * columns.length,
-    statement: database.prepare(insertInto(table, columns, rows)),
-  }))
-  return (values) => {
+): (rows: readonly RowValues[]) => void {
+  const inserts = sizes.map((count) => ({ count, statement: database.prepare(insertInto(table, columns, count)) }))
+  return (rows) => {
     let from = 0
     for (const { count, statement } of inserts) {
-      for (; values.length - from >= count; from += count) statement.run(...values.slice(from, from + count))
+      for (; rows.length - from >= count; from += count) {
+        // `concat` copies whole rows, which costs less than adding their values to a list one by one.
+        const values: RowValues = []
+        statement.run(...values.concat(...rows.slice(from, from + count)))
+      }
     }
   }
 }

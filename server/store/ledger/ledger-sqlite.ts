@@ -34,7 +34,7 @@ import {
   tokenOf,
   userOf,
 } from './ledger-batch-sqlite.ts'
-import { addLogRow, type RowValues } from './ledger-rows-sqlite.ts'
+import { logRowOf, type RowValues } from './ledger-rows-sqlite.ts'
 import { budgetRoom, type Counted, countCall, limitReached, minutesOf, settleMinutes } from './limits-sqlite.ts'
 
 /**
@@ -135,7 +135,7 @@ function settle(statements: Statements, batch: Batch, op: SettleOp): LedgerResul
     channel.dUsed += charged
     channel.dUnlogged += unlogged
   }
-  if (op.log) addLogRow(batch.logs, op.log, op.charge, charged)
+  if (op.log) batch.logs.push(logRowOf(op.log, op.charge, charged))
   return { charged, found: true }
 }
 
@@ -243,7 +243,7 @@ function plainHold(statements: Statements, batch: Batch, op: HoldOp, count?: () 
     const { mask, second, tokens } = count()
     statements.addCountedHold.run(...row, mask, second, tokens)
   } else {
-    batch.holds.push(...row)
+    batch.holds.push(row)
   }
   return result
 }
@@ -349,8 +349,10 @@ function saveChannels(
 ): void {
   let capped: Set<number> | undefined
   for (const [id, channel] of batch.channels) {
-    const row = statements.saveChannel.get(channel.dUsed, channel.dUnlogged, id) as { capped: number } | null
-    if (row && row.capped > 0) capped = (capped ?? new Set<number>()).add(id)
+    if (statements.saveUncapped.run(channel.dUsed, channel.dUnlogged, id).changes > 0) continue
+    // A channel that has been deleted in the meantime changes no row.
+    if (statements.saveCapped.run(channel.dUsed, channel.dUnlogged, id).changes > 0)
+      capped = (capped ?? new Set<number>()).add(id)
   }
   if (!capped && !batch.placed) return
   for (const [index, op] of ops.entries()) {
