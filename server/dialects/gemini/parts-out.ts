@@ -44,8 +44,8 @@ function partOut(part: Part, context: PartsContext, isFirstCall: boolean): JsonO
     case 'tool-call': {
       dropped.lose('cacheMark', part.cache)
       const args = part.freeform ? wrapFreeform(part.input) : inputObject(part.input)
-      // Google signs only the first of several parallel calls. Only that call gets the placeholder if it has no
-      // signature.
+      // Google signs only the first of several parallel calls. Only the first call therefore gets the placeholder if it
+      // has no signature.
       const own = part.seal?.from === dialect ? signature(part.seal) : {}
       const needed = traits.signedCalls && isFirstCall ? { thoughtSignature: unsignedCall } : {}
       const native = dropped.native(part.native)

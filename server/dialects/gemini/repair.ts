@@ -9,8 +9,8 @@ const signatures = ['thoughtSignature', 'thought_signature'] as const
 const calls = ['functionCall', 'function_call'] as const
 
 /**
- * Repairs a Google request. It removes signatures that were made by other services. If Gemini did not sign the first
- * call of a turn, that call gets Google's placeholder, which newer Gemini models require.
+ * Repairs a Google request. It removes signatures made by other services. If Gemini did not sign the first call of a
+ * turn, that call gets Google's placeholder, which newer Gemini models require.
  */
 export function repairContents(body: JsonObject, text: string, options: RepairOptions): Repair {
   const contents = body['contents']

@@ -272,8 +272,8 @@ export class ChunkStreamDecoder implements StreamDecoder {
     if (!known) {
       const name = looseText(called['name'])
       const waiting = state.nameless.get(callIndex)
-      // A call without a name waits until its name arrives. After an unreadable event, however, the name may have been
-      // in that event, so the call is begun without it.
+      // The pieces of a call are collected until its name arrives. After an unreadable event, the name may have been in
+      // that event. The call then begins without a name, which `ForgivingDecoder` rejects.
       if (name === '' && !this.#hasGap) {
         if (waiting) waiting.input += text
         else state.nameless.set(callIndex, { head: call, input: text })
