@@ -15,7 +15,10 @@ export interface WireEdits {
 
 type Edit = (body: JsonObject, edits: WireEdits) => JsonObject
 
-/** For each dialect of a request, the function that returns the fields to set. OpenAI's chat is handled elsewhere. */
+/**
+ * For each dialect of a request, the function that returns the fields to set. OpenAI's chat is handled in
+ * relay/upstream/prepare.ts.
+ */
 export const wireEdits: Readonly<Record<Exclude<DialectName, 'openai-chat'>, Edit>> = {
   'openai-responses': (_body, { model, systemPrompt, maxTokens }) => ({
     ...(model !== undefined && { model }),

@@ -8,8 +8,9 @@ import { repairItems } from './openai-responses/repair.ts'
 type MakeRepair = (body: JsonObject, text: string, options: RepairOptions) => Repair
 
 /**
- * For each dialect, the function that repairs a request that is passed through. It removes thinking state from another
- * service, and other leftovers of a history from other channels. If there are none, it costs one search of the text.
+ * For each dialect, the function that repairs a request that is passed through. If parts of the history came from other
+ * channels, it removes thinking state of another service and corrects call ids and signatures that the service does not
+ * accept. If there is nothing to repair, it only searches the text of the request.
  */
 export const repairs: Readonly<Record<Exclude<DialectName, 'openai-chat'>, MakeRepair>> = {
   'anthropic-messages': repairMessages,

@@ -8,7 +8,10 @@ export interface ServiceError {
   readonly words: readonly string[]
 }
 
-/** Statuses of errors about the key, the account, the URL or the rate, even if the message mentions tokens. */
+/**
+ * Statuses of errors about the key, the account, the URL or the rate. Such an error is never about the context, even if
+ * its message mentions tokens.
+ */
 const otherMatters: ReadonlySet<number> = new Set([401, 402, 403, 404, 429])
 
 const codes =
@@ -34,7 +37,7 @@ const clearWordings: readonly RegExp[] = [
   /(?:prompt|输入|上下文|对话).{0,12}(?:超长|过长|太长|超过|超出)/,
 ]
 
-/** Wordings that mention only tokens. They count only if the error is about the request. */
+/** Wordings that mention only tokens. They are ignored in an error of the server (5xx or 408). */
 const looseWordings: readonly RegExp[] = [
   /\btokens?\b.{0,80}exceed/,
   /exceed.{0,80}\btokens?\b/,
@@ -47,7 +50,7 @@ const looseWordings: readonly RegExp[] = [
 /** Words with which a server describes its own problems. */
 const ofServer = /\bin[- ]flight\b|capacity|queue|buffer|worker|overload|crash|\bmemory\b|\bbusy\b|time(?:d )?-?out/
 
-/** Wordings for other limits that resemble those for the context. */
+/** Wordings about other limits, which resemble wordings about the context. */
 const otherLimits =
   /rate limit|per (?:min|day|hour|second|week|month)|\b(?:hourly|daily|weekly|monthly)\b|\b[tr]p[md]\b|throttl|please wait|quota|spending|allowance|(?:string|array) too long|\b(?:images?|files?|audio|video|tools?|embeddings?) (?:is |are )?too (?:long|large|many)/
 /** Wordings for a limit that applies only to the answer. */
@@ -63,7 +66,10 @@ export function contextSizes({ status, message, words }: ServiceError): ContextS
   return says(status, text) ? sizesIn(text) : undefined
 }
 
-/** If a server failed or timed out, its error is about the prompt only if the message names the prompt. */
+/**
+ * True if the wording of an error means that the prompt is too long. If the server failed or timed out (5xx or 408),
+ * this requires a wording that names the context, the prompt or the input.
+ */
 function says(status: number, text: string): boolean {
   const isServers = status >= 500 || status === 408
   if (isServers && ofServer.test(text)) return false
@@ -90,7 +96,7 @@ const outputs = [
   `exceed context limit: \\d+ \\+ ${number}`,
 ].map((each) => new RegExp(each))
 
-/** MiniMax appends its code to the message. */
+/** MiniMax appends its four-digit error code to the message. */
 const codeBehind = / \(\d{4}\)$/
 
 function sizesIn(message: string): ContextSizes {
@@ -161,7 +167,10 @@ export function anthropicWords({ message, context = {} }: Failure): string {
   return `prompt is too long: ${message}`
 }
 
-/** True for a message that client programs of Anthropic's API already recognize. */
+/**
+ * True if the message already has a wording by which client programs of Anthropic's API recognize a context that is too
+ * long.
+ */
 export function isAnthropics(message: string): boolean {
   return /^prompt is too long\b|^input length and `max_tokens` exceed context limit: \d/i.test(message)
 }

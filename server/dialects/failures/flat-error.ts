@@ -1,8 +1,9 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
- * The error if the object itself is an error. Some services (for example Spark) respond with status 200 and their own
- * message and code instead of an answer. vLLM sends `"object": "error"`, and MiniMax adds a `base_resp` to every body.
+ * Returns the error if the body is itself an error object, without a field `error` around it; otherwise undefined. Some
+ * services (for example Spark) respond with status 200 and a message and code of their own instead of an answer. vLLM
+ * sends `"object": "error"`, and MiniMax adds a `base_resp` to every body.
  */
 export function flatError(body: JsonObject): JsonObject | undefined {
   const status = body['base_resp']

@@ -38,7 +38,7 @@ export const statusOfKind: Readonly<Record<FailureKind, number>> = {
   server: 500,
 }
 
-/** An OpenAI error body, or the error object of an event. Status 0 means that the status is unknown. */
+/** Decodes an OpenAI error body, or the error object of a stream event. Status 0 means that the status is unknown. */
 export function decodeFailure(status: number, body: unknown): Failure {
   const object: unknown = Array.isArray(body) ? body[0] : body
   const error = isObject(object) ? (isObject(object['error']) ? object['error'] : object) : {}
@@ -103,7 +103,7 @@ export function errorOut(
 ): { message: string; type: string; param: string | null; code: string } {
   const { kind, param = null, dialect } = failure
   const message = kind === 'context-length' ? openAiWords(failure) : failure.message
-  // The code of another service means nothing to a program that knows only OpenAI's codes.
+  // The code of another service is useless to a client program that handles only OpenAI's codes.
   const own = dialect === undefined || dialect === 'openai-chat' ? failure : undefined
   return {
     message: `${message} (request id: ${requestId})`,

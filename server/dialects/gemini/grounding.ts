@@ -112,8 +112,8 @@ class ByteCounted {
   }
 
   /**
-   * For each code unit, the index of the byte at which it begins. The second unit of a surrogate pair is placed at the
-   * character's last byte, because the first unit alone would take three bytes.
+   * For each code unit, the index of the byte at which it begins. A surrogate pair is four bytes in UTF-8. Its second
+   * unit is assigned to the last of them, as if the first unit were a character of three bytes.
    */
   #table(): Uint32Array {
     if (this.#starts) return this.#starts

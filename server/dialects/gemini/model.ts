@@ -7,7 +7,9 @@ export interface ModelTraits {
   /** The lowest thinking budget. It is above 0 for models whose thinking cannot be turned off. */
   readonly leastBudget: number
   readonly leastLevel: string
-  /** True if the model refuses calls in the history that it did not sign. */
+  /**
+   * True if the model rejects function calls in the history that have neither its own signature nor Google's placeholder.
+   */
   readonly signedCalls: boolean
   /** True if the model accepts images and files within a function response. */
   readonly mediaInResults: boolean

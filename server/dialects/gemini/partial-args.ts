@@ -7,7 +7,7 @@ import { looseList } from '../neutral/fields.ts'
  */
 export class PartialArgs {
   readonly args: JsonObject = {}
-  /** The beginning of a string whose next part is in the next piece; empty if the last piece completed its value. */
+  /** The beginning of a string that continues in the next piece; empty if the last piece completed its value. */
   #openText = ''
 
   add(pieces: unknown): void {

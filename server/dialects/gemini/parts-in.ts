@@ -20,13 +20,16 @@ const dialect = 'gemini'
 export class CallIds {
   #count = 0
   /**
-   * For each name, the ids of its calls, oldest first, and the number of calls that the search has already passed.
-   * Without that number, the search would be slow for a request with very many calls.
+   * For each function name, the ids of its calls, oldest first. `passed` is the number of these calls that `result` has
+   * already assigned to a result or skipped. It never looks at them again, so a request with very many calls is not
+   * slow.
    */
   readonly #calls = new Map<string, { ids: string[]; passed: number }>()
   /** For each id, the number of calls that have no result. */
   readonly #open = new Map<string, number>()
-  /** For each id, the number of results that belong to calls that the search has not passed yet. */
+  /**
+   * For each id, the number of results that were sent with that id and whose call is not yet among the `passed` ones.
+   */
   readonly #answered = new Map<string, number>()
 
   call(name: string, wireId: string | undefined): string {
@@ -38,7 +41,7 @@ export class CallIds {
     return id
   }
 
-  /** Returns the given id. Without one, returns the id of the oldest call of that name that has no result. */
+  /** Returns the given id. If there is none, returns the id of the oldest call of that function that has no result. */
   result(name: string, wireId: string | undefined): string {
     if (wireId !== undefined) {
       if (addTo(this.#open, wireId, -1)) addTo(this.#answered, wireId, 1)
@@ -70,7 +73,7 @@ export function partsIn(content: Fields, ids: CallIds): Part[] {
 
 function partIn(part: Fields, ids: CallIds): Part | LooseSeal {
   const signature = part.text('thoughtSignature')
-  // Google's placeholder for a missing signature is not a signature.
+  // Google's placeholder for a missing signature is not kept as a signature.
   const seal = signature === undefined || signature === unsignedCall ? {} : { seal: readSeal(signature, dialect) }
   const text = part.text('text')
   if (text !== undefined) return textIn(part, text, signature, seal)

@@ -44,7 +44,8 @@ function partOut(part: Part, context: PartsContext, isFirstCall: boolean): JsonO
     case 'tool-call': {
       dropped.lose('cacheMark', part.cache)
       const args = part.freeform ? wrapFreeform(part.input) : inputObject(part.input)
-      // Only the first of several parallel calls carries a signature.
+      // Google signs only the first of several parallel calls. Only the first call therefore gets the placeholder if it
+      // has no signature.
       const own = part.seal?.from === dialect ? signature(part.seal) : {}
       const needed = traits.signedCalls && isFirstCall ? { thoughtSignature: unsignedCall } : {}
       const native = dropped.native(part.native)
@@ -68,7 +69,10 @@ function partOut(part: Part, context: PartsContext, isFirstCall: boolean): JsonO
   }
 }
 
-/** Calls from Google's own history may have no id. An id that we assigned is not sent. */
+/**
+ * In a history from a Gemini caller, calls may have no id. For these calls we assigned an id, which is not sent to
+ * Google.
+ */
 function idOut(id: string, dropped: DroppedFields): JsonObject {
   return dropped.isForeign || !/^call_\d+$/.test(id) ? { id } : {}
 }

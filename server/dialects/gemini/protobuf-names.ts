@@ -26,8 +26,8 @@ export function protoEach(owner: Fields, name: string): Fields[] | undefined {
 }
 
 /**
- * The object with its own names in camelCase. Throws GatewayError (400) for a name that occurs in two spellings. We do
- * not know which spelling the service uses, so the charge could be wrong.
+ * Returns the object with its top-level names in camelCase. Throws GatewayError (400) if the same name occurs in both
+ * spellings, because it is unknown which of the two values the service uses, and the charge could be wrong.
  */
 export function camelNames(object: JsonObject, path = ''): JsonObject {
   const turned = new Map<string, unknown>()
@@ -45,7 +45,10 @@ function inTwoSpellings(path: string): GatewayError {
   })
 }
 
-/** The name as the object spells it, or in camelCase if the object does not have it. */
+/**
+ * Returns the spelling of a camelCase name that the object uses, or the name itself if the object does not have the
+ * field.
+ */
 export function spellingIn(object: JsonObject, name: string): string {
   return Object.keys(object).find((each) => camel(each) === name) ?? name
 }

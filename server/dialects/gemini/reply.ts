@@ -53,7 +53,7 @@ function choiceIn(candidate: JsonObject, idSeed: string): Choice {
     const read = replyPartIn(part, `call_${idSeed}_${parts.length}`)
     const last = parts.at(-1)
     if (read.type !== 'text' || read.text !== '') parts.push(read)
-    // Google ends some answers with an empty text, which may hold the signature of the preceding text.
+    // Google ends some answers with an empty text, which may contain the signature of the preceding text.
     else if (read.seal && last?.type === 'text' && !last.seal) parts.splice(-1, 1, { ...last, seal: read.seal })
     else if (read.seal) parts.push(read)
   }
@@ -99,7 +99,7 @@ function cite(parts: ReplyPart[], candidate: JsonObject): void {
 /** One part of an answer. `id` is used for a call that has no id. */
 export function replyPartIn(part: JsonObject, id: string): ReplyPart {
   const signature = looseText(part['thoughtSignature'])
-  // Google's placeholder for a missing signature is not a signature.
+  // Google's placeholder for a missing signature is not kept as a signature.
   const seal = signature && signature !== unsignedCall ? { seal: readSeal(signature, dialect) } : {}
   if (typeof part['text'] === 'string') {
     const { text } = part
@@ -169,7 +169,7 @@ function citationsOf(parts: readonly ReplyPart[]): Citation[] {
 
 /**
  * The parts, with Google's placeholder added to the first call if it has no signature. Gemini client programs do not
- * send the first call back if it has neither.
+ * send the first call back if it has neither a signature nor the placeholder.
  */
 function markedCalls(parts: readonly ReplyPart[]): ReplyPart[] {
   const first = parts.findIndex(({ type }) => type === 'tool-call')

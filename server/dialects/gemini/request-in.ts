@@ -20,7 +20,7 @@ import { jsonSchemaOf } from './schema.ts'
 
 const dialect = 'gemini'
 
-/** Fields that affect the answer or its charge. */
+/** Fields that affect the answer or its charge. A request that spells them in other capitals is rejected. */
 const decisive = ['generationConfig', 'systemInstruction', 'serviceTier', 'cachedContent']
 const decisiveInConfig = ['maxOutputTokens', 'candidateCount', 'thinkingConfig', 'responseModalities']
 
@@ -102,7 +102,8 @@ function messagesIn(body: Fields): Message[] {
     const role = side === 'model' ? 'assistant' : 'user'
     const message = { role, parts: partsIn(content, ids), ...content.native(dialect) } as const
     const last = messages.at(-1)
-    // Client programs keep the pieces of a stream as separate contents. Together these pieces are one turn.
+    // Client programs send the pieces of an earlier streamed answer back as separate contents. Together these contents
+    // are one turn.
     const goesOn = role === 'assistant' && last?.role === role && !last.native && !message.native
     if (!goesOn) messages.push(message)
     else for (const part of message.parts) addPiece(last.parts, part)
@@ -170,8 +171,8 @@ function choiceIn(toolConfig: Fields | undefined, tools: readonly Tool[]): ToolC
 }
 
 /**
- * `VALIDATED` requires every call to match the schema of its function. No other dialect can request this, so the mode
- * is kept as a field that only Google knows.
+ * `VALIDATED` requires every call to match the schema of its function. No other dialect can request this, so it becomes
+ * `AUTO`, and the field `mode` is kept for Google only.
  */
 function modeIn(calling: Fields, names: readonly string[]): string {
   if (names.length === 0 && calling.value['mode'] === 'VALIDATED') return 'AUTO'

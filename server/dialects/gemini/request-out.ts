@@ -119,7 +119,8 @@ function toolsOut(tools: readonly Tool[], dropped: DroppedFields): JsonObject[] 
         break
       }
       case 'web-search':
-        // Gemini accepts its own search together with functions only if the caller sends the searches back.
+        // Gemini accepts its own search together with functions only if the caller sends the searches back in the next
+        // request. Callers of other dialects cannot.
         if (dropped.isForeign && hasFunctions) dropped.lose('searchTool', tool)
         else others.push(searchOut(tool, dropped))
         break

@@ -23,7 +23,10 @@ interface Candidate {
   hasCalls: boolean
   stopped: boolean
   cited: Set<string>
-  /** The whole text so far, to which Google's offsets refer, and the position in it at which the open part begins. */
+  /**
+   * The whole text so far. Google's offsets refer to it. `openedAt` is the position in it at which the open part
+   * begins.
+   */
   text: string
   openedAt: number
 }

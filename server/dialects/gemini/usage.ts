@@ -5,7 +5,8 @@ import type { WireUsage } from './wire.ts'
 
 /**
  * `usageMetadata` (Gemini API reference) → Usage. Google reports thoughts, and tokens that tools added to the prompt,
- * separately from its totals; Usage includes them in its totals. Undefined if there is no valid prompt count.
+ * separately from the counts of the answer and the prompt; Usage includes them in these counts. Undefined if there is
+ * no valid prompt count.
  */
 export function usageIn(raw: unknown): Usage | undefined {
   if (!isObject(raw) || !isCount(raw['promptTokenCount'])) return undefined
@@ -19,8 +20,9 @@ export function usageIn(raw: unknown): Usage | undefined {
   const completion = candidates + (isWithin ? 0 : thoughts)
   const beyond = Math.max(0, total - prompt - tools - completion)
   const cachedTokens = looseCount(raw['cachedContentTokenCount'])
-  // An intermediate gateway may count cached tokens separately from the prompt. Any other surplus consists of thoughts,
-  // which some models count only in the total.
+  // The total may exceed the sum of the other counts. If the difference equals the cached tokens, an intermediate
+  // gateway counted them separately from the prompt. Any other difference consists of thoughts, which some models count
+  // only in the total.
   const isCachedBeside = beyond > 0 && beyond === cachedTokens
   const parts = {
     cachedTokens,

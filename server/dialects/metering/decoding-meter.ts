@@ -5,7 +5,7 @@ import type { Failure } from '../neutral/reply.ts'
 import { EventMeter } from './event-meter.ts'
 import { EventTally } from './event-tally.ts'
 
-/** Meters a stream that is passed on as it arrives, using the decoder of its dialect. */
+/** Meters a stream that is passed on unchanged. It reads the events with the decoder of the stream's dialect. */
 export class DecodingMeter extends EventMeter {
   readonly #decoder: ForgivingDecoder
   readonly #hasEndMark: boolean
@@ -14,7 +14,7 @@ export class DecodingMeter extends EventMeter {
   constructor(dialect: UpstreamDialect, idSeed: string) {
     super(new EventTally())
     this.#decoder = new ForgivingDecoder(dialect.streamDecoder(idSeed))
-    // If the dialect has an end mark, an answer without it is incomplete, whatever came before.
+    // If the dialect has an end mark, an answer without it is incomplete, even if it has a stop reason.
     this.#hasEndMark = !dialect.endsByReason
   }
 

@@ -4,8 +4,8 @@ import type { Failure } from '../neutral/reply.ts'
 import type { EventTally } from './event-tally.ts'
 
 /**
- * Collects from the events of a conversation what is needed to calculate the charge. The code that feeds it the events
- * knows when they end.
+ * Collects from the events of a conversation what is needed to calculate the charge. Subclasses read the events and
+ * determine whether the answer is finished.
  */
 export abstract class EventMeter implements StreamMeter {
   readonly endMark = ''

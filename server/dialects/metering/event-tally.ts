@@ -15,7 +15,7 @@ export class EventTally {
    */
   isUsageEarly = false
   failure: Failure | undefined
-  /** The number of events with content. Each carries about one token or more. */
+  /** The number of events with content. Each usually contains at least one token. */
   pieces = 0
   characters = 0
   extraBytes = 0

@@ -185,7 +185,7 @@ describe('counts the calls to hosted tools in an answer', () => {
     expect(countsOf(events)).toEqual(counts as never)
   })
 
-  describe('from a model that always searches:', () => {
+  describe('for a model that always searches:', () => {
     const countOf = (event: object) => {
       const counter = new ToolCounter()
       counter.read(JSON.stringify(event))

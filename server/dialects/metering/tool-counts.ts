@@ -51,7 +51,10 @@ const usageKinds: Readonly<Record<string, string>> = {
 export class ToolCounter {
   /** The upstream's own counts, which are running totals. */
   readonly #reportedCounts = new Map<string, number>()
-  /** The calls seen in the answer, identified by their names or by the queries they made. */
+  /**
+   * The calls seen in the answer, by kind. A call is identified by its id, its position, its container or its search
+   * query.
+   */
   readonly #seen = new Map<string, Set<string>>()
   #searchSize = ''
   #isCited = false
@@ -85,12 +88,13 @@ export class ToolCounter {
 
   /**
    * The calls so far. `known` holds the kinds enabled in the request. If only citations indicate a search, it counts
-   * only if search is enabled. `hasSearched` means that the model has searched even if nothing in the answer shows it.
+   * only if search is enabled. With `hasSearched`, one search counts even if the answer shows none, unless the upstream
+   * reports a number of searches.
    */
   counts(known: readonly string[], hasSearched = false): ToolCounts {
     const counts: Record<string, number> = {}
     for (const [kind, calls] of this.#seen) if (calls.size > 0) counts[kind] = calls.size
-    // The upstream's own count takes precedence over ours, even if ours distinguishes sizes.
+    // The count that the upstream reports replaces our own count of that kind, even if our count distinguishes sizes.
     for (const kind of Object.keys(counts)) if (this.#reportedCounts.has(kind.split(':')[0] ?? '')) delete counts[kind]
     for (const [kind, calls] of this.#reportedCounts) if (calls > 0) counts[kind] = calls
     const isShown = this.#isCited && known.some((kind) => kind.startsWith('web_search'))
@@ -170,8 +174,8 @@ export class ToolCounter {
 
   #see(kind: string, name: string): void {
     const names = this.#seen.get(kind) ?? new Set<string>()
-    // If the events of a call had neither id nor index, the call gets an index when the final answer repeats it. The
-    // entry without a name is then removed.
+    // The events of a call may contain neither an id nor an index; the call is then entered as ''. When the final
+    // answer repeats the call, it has an index, and the entry '' is removed.
     if (name.startsWith(placed)) names.delete('')
     if (names.size < mostCalls) names.add(name)
     this.#seen.set(kind, names)

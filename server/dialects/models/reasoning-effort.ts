@@ -20,10 +20,10 @@ export function budgetOf({ effort, budgetTokens }: ReasoningWish): number | unde
 }
 
 /**
- * Reduces a thinking budget to less than the token limit, because the budget counts toward that limit. The request
- * therefore never allows more tokens than the caller requested and the hold covers. A budget that does not fit becomes
- * four fifths of the limit, which leaves one fifth for the answer. Returns undefined if that is less than the service
- * accepts.
+ * Reduces a thinking budget to less than the token limit, because the budget counts toward that limit. This way, the
+ * request never allows more tokens than the caller's limit, which is what the hold covers. A budget that does not fit
+ * becomes four fifths of the limit, which leaves one fifth for the answer. Returns undefined if that is less than the
+ * service accepts.
  */
 export function budgetWithin(limit: number | undefined, budget: number, least = 1): number | undefined {
   if (limit === undefined || budget < limit) return budget

@@ -1,12 +1,12 @@
 import type { CallerDialect } from '../../../contract/relay-paths.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** The wire formats that callers and upstreams speak. */
+/** The wire formats of callers and upstreams. */
 export type DialectName = CallerDialect
 
 /**
- * Fields of a wire object that only its own dialect knows. That dialect writes them back; other dialects report them as
- * dropped.
+ * Fields of a wire object that exist only in its own dialect. The encoder of that dialect writes them back; the
+ * encoders of other dialects report them as dropped.
  */
 export interface Native {
   readonly dialect: DialectName
@@ -35,7 +35,7 @@ export interface Citation {
   readonly title?: string
   /** The title or text of the source. */
   readonly quote?: string
-  /** A file known to the service, if the source has no URL. */
+  /** The service's id of a file, if the source has no URL. */
   readonly fileId?: string
   /** The cited range of the part's text, in UTF-16 code units; absent = the whole part. */
   readonly start?: number
@@ -291,8 +291,9 @@ export interface Conversation {
   readonly cache?: CacheMark
   readonly native?: Native
   /**
-   * Paths of fields that were not read. Their own dialect writes back the fields in `kept`. No dialect writes those in
-   * `lost`. They are computed on demand, because a request that is passed through does not need them.
+   * Paths of fields that were not read. An encoder of the caller's dialect writes back the fields in `kept`. No encoder
+   * writes the fields in `lost`. They are computed on demand, because a request that is passed through does not need
+   * them.
    */
   readonly unread?: () => { readonly kept: ReadonlySet<string>; readonly lost: ReadonlySet<string> }
 }

@@ -26,7 +26,7 @@ export interface PromptText {
   isOpenEnded?: boolean
 }
 
-/** The facts that the gateway must know about a request, whatever its dialect. */
+/** The facts about a request that the gateway needs. They have the same form for every dialect. */
 export interface RequestFacts {
   model: string
   stream: boolean
@@ -62,9 +62,9 @@ export type StreamSignal =
 /** Meters one stream in one dialect. It is fed the data of every event, in order. */
 export interface StreamMeter {
   /**
-   * Reads events from position `from` without parsing them, as long as each differs only in its text from an event that
-   * was fed earlier. Returns the position of the first event that must be fed instead. `text` holds complete events
-   * without CR.
+   * Counts the content of the events in `text`, from position `from`, without parsing them. Stops at the first event
+   * that differs from an event fed earlier in more than its text, and returns the position of that event. The caller
+   * must pass it to `feed`. `text` contains complete events without CR.
    */
   skim(text: string, from: number): number
   feed(data: string): StreamSignal
@@ -81,7 +81,7 @@ export interface StreamMeter {
   readonly speaks?: boolean
   /** Everything generated so far that would be charged: text, tool calls, reasoning. */
   output(): string
-  /** The number of events with content so far. Each carries about one token or more. */
+  /** The number of events with content so far. Each usually contains at least one token. */
   readonly pieces: number
   /** Characters generated so far. */
   readonly characters: number
@@ -93,9 +93,9 @@ export interface StreamMeter {
   readonly endMark: string
   /** The number of complete images received; absent = the dialect has no images. */
   readonly images?: number
-  /** False once an event has arrived that may hold images in an unknown format. */
+  /** False as soon as an event arrives that may contain images in an unknown format. */
   readonly tellsImages?: boolean
-  /** True if the answer is complete even if the end mark never arrives. */
+  /** True if the answer is complete, even without an end mark. */
   readonly finished: boolean
   /** True once the last text or call is complete, if the dialect shows this before the end of the answer. */
   readonly answered?: boolean
@@ -145,7 +145,10 @@ export interface EncodeOptions {
    * dialect.
    */
   readonly toolRules?: ToolRules
-  /** For OpenAI's chat: set if the service refuses `metadata`, either always or only without `store`. */
+  /**
+   * For OpenAI's chat: set if the service refuses `metadata`, either in every request or only in requests without
+   * `store`.
+   */
   readonly refusesMetadata?: 'always' | 'unstored'
   /**
    * For OpenAI's chat: the field in which the service accepts the model's thoughts from earlier turns; absent = it does
@@ -204,8 +207,8 @@ export interface UpstreamDialect {
   /** The request for an upstream. Throws GatewayError (400) for anything that can neither be dropped nor expressed. */
   encodeRequest(conversation: Conversation, options?: EncodeOptions): EncodedRequest
   /**
-   * Decodes a non-streamed response of an upstream leniently. `idSeed` is used to create ids where the dialect has
-   * none.
+   * Decodes a non-streamed response of an upstream. A missing or invalid field is not an error. `idSeed` is used to
+   * create ids where the dialect has none.
    */
   decodeReply(wire: JsonObject, idSeed: string): Reply
   streamDecoder(idSeed: string): StreamDecoder

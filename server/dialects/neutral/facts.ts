@@ -13,8 +13,7 @@ import {
 import { choicesLimit, maxTokensLimit, modelLimit } from './request-limits.ts'
 
 /**
- * The facts that the gateway must know about a conversation, whatever its dialect. Throws GatewayError for requests
- * that no service can answer.
+ * The facts about a conversation that the gateway needs. Throws GatewayError for requests that no service can answer.
  */
 export function factsOf(conversation: Conversation): RequestFacts {
   const { model, stream, wantsStreamUsage, maxTokens = 0, choices = 1 } = conversation
@@ -68,7 +67,7 @@ function goesOn({ native, messages }: Conversation): boolean {
   return isKept || isContinued(native?.fields['thread']) || messages.some(({ parts }) => parts.some(isReference))
 }
 
-/** An Anthropic thread that continues. The service keeps its earlier turns. */
+/** True if the request continues an Anthropic thread, whose earlier turns are stored by the service. */
 function isContinued(thread: unknown): boolean {
   return isObject(thread) && thread['type'] === 'continue'
 }
@@ -77,14 +76,14 @@ function isThere(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
 }
 
-/** A reference by id to an item of an answer that the Responses API stored. */
+/** True for a reference by id to an item of an earlier answer, which is stored by the Responses API. */
 function isReference(part: Part): boolean {
   return part.type === 'native' && part.dialect === 'openai-responses' && part.value['type'] === 'item_reference'
 }
 
 /**
- * True if the request names media of unknown length. Images have a limited size, whatever their URL. The length of all
- * other media is unknown.
+ * True if the request refers to audio, video or a document by URL or id, because the length of such media is unknown.
+ * Images do not count: their size is limited.
  */
 function namesMedia({ messages }: Conversation): boolean {
   const isNamed = (part: Part): boolean =>

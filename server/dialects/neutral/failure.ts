@@ -30,7 +30,8 @@ export function kindOfStatus(status: number): FailureKind {
 
 /** A failure of the gateway itself, for a caller of any dialect. */
 export function failureOf(error: GatewayError): Failure {
-  // If the status says that the token is refused, the kind must say so, too, because client programs look at both.
+  // Client programs look at both the status and the kind. With status 401 (token rejected), the kind is therefore never
+  // `quota`.
   const isQuota = /quota|budget|exhausted/.test(error.code) && error.status !== 401
   return {
     status: error.status,

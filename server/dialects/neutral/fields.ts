@@ -15,8 +15,9 @@ export function missingField(path: string): GatewayError {
 
 /**
  * Reads one object of a caller's request strictly: null counts as absent, and a value of the wrong type is refused with
- * its path. It tracks which fields were read, in this object and in the objects within it, so unread fields are known
- * without a list of names. `native` returns the unread fields of one object, and `addUnread` lists all of them by path.
+ * its path. It tracks which fields were read, in this object and in the objects within it, so the unread fields can be
+ * found without a list of all known names. `native` returns the unread fields of one object, and `addUnread` lists all
+ * of them by path.
  */
 export class Fields {
   readonly path: string
@@ -36,7 +37,7 @@ export class Fields {
   #isKept = false
   /** True if `keep` has returned this object, with all unread fields in it and in the objects within it. */
   #isKeptWhole = false
-  /** True if the object was returned as a whole, so that no field counts as unread. */
+  /** True if `whole` has returned this object, so that none of its fields counts as unread. */
   #isWhole = false
 
   constructor(value: unknown, path: string) {
@@ -153,7 +154,10 @@ export class Fields {
     return all
   }
 
-  /** One of several words. Any other word is kept for the caller's own dialect, and the result is undefined. */
+  /**
+   * One of several words. Any other word counts as unread, so that an encoder of the caller's own dialect can write it
+   * back, and the result is undefined.
+   */
   knownWord<W extends string>(name: string, words: readonly W[]): W | undefined {
     const value = this.#object[name]
     const match = typeof value === 'string' ? words.find((word) => word === value.toLowerCase()) : undefined
@@ -236,15 +240,15 @@ export class Fields {
 }
 
 /**
- * Paths of fields that were not read. Their own dialect writes back the fields in `kept`. No dialect writes those in
- * `lost`.
+ * Paths of fields that were not read. An encoder of the caller's dialect writes back the fields in `kept`. No encoder
+ * writes the fields in `lost`.
  */
 export interface Unread {
   readonly kept: Set<string>
   readonly lost: Set<string>
 }
 
-/** The unread fields of a request, after everything has been read. */
+/** The unread fields of a request. Must be called after all fields of the request have been read. */
 export function leftOf(body: Fields, dialect: DialectName): Pick<Conversation, 'native' | 'unread'> {
   const unread = () => {
     const all: Unread = { kept: new Set(), lost: new Set() }

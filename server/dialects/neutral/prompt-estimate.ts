@@ -11,5 +11,8 @@ export const perReply = 3
 export const imageTokens = 765
 /** Audio is about 10 tokens per second. A second of compressed speech is about 2,000 characters of base64. */
 export const charactersPerAudioToken = 200
-/** A document consists of text and pages, so its size indicates only the order of magnitude of its tokens. */
+/**
+ * Characters of base64 per token of a document. A document consists of text and page images, so this is only a rough
+ * estimate.
+ */
 export const charactersPerDocumentToken = 12

@@ -82,7 +82,7 @@ export interface Failure {
   readonly status: number
   readonly kind: FailureKind
   readonly message: string
-  /** The service's own code and type, for callers who match on them. */
+  /** The service's own code and type, for client programs that compare them. */
   readonly code?: string
   readonly type?: string
   /** The dialect of this code and type; absent = the gateway's own. */
@@ -120,9 +120,9 @@ export type StreamEvent =
   | { readonly type: 'end' }
 
 /**
- * Details of a part that arrive later. Signatures and citations arrive after their text, and logprobs after each piece
- * of it. `transcript` is the next piece of the transcript. `isWhole`: the part's text or input is complete, although
- * the end of the part may still follow.
+ * Details of a part that arrive later. Signatures and citations arrive after their text. Log probabilities arrive after
+ * each piece of the text. `transcript` is the next piece of the transcript. `isWhole`: the part's text or input is
+ * complete, although the end of the part may still follow.
  */
 export interface PartDetail {
   readonly logprobs?: readonly JsonObject[]

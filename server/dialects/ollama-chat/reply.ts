@@ -33,7 +33,7 @@ export function createdIn(time: unknown): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000)
 }
 
-/** The calls of a message. `before` is the number of calls that came earlier. */
+/** The calls of a message. `before` is the number of calls in earlier messages of the same answer. */
 export function callsIn(
   message: JsonObject,
   idSeed: string,
@@ -61,7 +61,7 @@ export function stopIn(reason: unknown, hasCalls: boolean): Stop {
 
 /**
  * The token counts of the last message. Undefined if a count is missing. Ollama omits the prompt's count if the prompt
- * was still in its memory.
+ * was still in its cache.
  */
 export function usageIn(wire: JsonObject): Usage | undefined {
   const { prompt_eval_count: prompt, eval_count: completion = 0 } = wire

@@ -41,7 +41,7 @@ export function encodeRequest(original: Conversation): EncodedRequest {
 
 const ownNames = ['num_ctx', 'keep_alive']
 
-/** Ollama's own fields, which callers of any dialect send if they know that the upstream is Ollama. */
+/** Ollama's own fields. Callers of any dialect may send them if they know that the upstream is Ollama. */
 function ownFields(native: Native | undefined): JsonObject {
   return Object.fromEntries(Object.entries(native?.fields ?? {}).filter(([name]) => ownNames.includes(name)))
 }

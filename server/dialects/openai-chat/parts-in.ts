@@ -84,7 +84,7 @@ function fileIn(part: Fields): MediaPart {
   return {
     type: 'media',
     media: 'document',
-    // Data without a media type is treated as a PDF, because at first this dialect supported no other files.
+    // Data without a media type is treated as a PDF, because OpenAI's chat at first accepted only PDF files.
     source: id !== undefined ? { kind: 'file', id } : fileSource(data ?? ''),
     ...(name && { name }),
     ...cacheIn(part),

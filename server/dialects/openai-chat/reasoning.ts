@@ -32,7 +32,7 @@ interface Details {
   textSeal: Seal | undefined
 }
 
-/** The thoughts in a message. */
+/** The thoughts in a message of a request. */
 export function detailsIn(message: Fields): Details {
   const text = message.text('reasoning_content') ?? message.text('reasoning') ?? ''
   message.raw('reasoning')

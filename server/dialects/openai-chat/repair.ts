@@ -3,7 +3,8 @@ import type { WordRule } from '../neutral/tool-rules.ts'
 import { type CallIdFields, withFitIds } from '../wire/wire-ids.ts'
 
 /**
- * The fields of a message that hold call ids: `tool_call_id` in a tool message, and the ids of its calls in any other.
+ * The fields of a message that contain call ids: `tool_call_id` in a tool message; the `id` of each entry of
+ * `tool_calls` in any other message.
  */
 const callsIn: CallIdFields = {
   list: 'tool_calls',

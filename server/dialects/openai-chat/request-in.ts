@@ -75,8 +75,8 @@ function messagesIn(body: Fields): { system: TextPart[]; messages: Message[] } {
   const system: TextPart[] = []
   const messages: Message[] = []
   const old: string[] = []
-  // The results of parallel calls form one turn. `results` is the list of the last message's parts while that message
-  // holds only results.
+  // The results of parallel calls form one turn. While the last turn contains only results, `results` is its list of
+  // parts, to which further results are added.
   let results: Part[] | undefined
   const newCall = () => {
     old.push(`call_${old.length + 1}`)

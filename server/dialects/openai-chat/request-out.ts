@@ -46,7 +46,8 @@ export function encodeRequest(original: Conversation, options: EncodeOptions = {
     web_search_options: search,
     ...commonOut(conversation, dropped),
   }
-  // Nothing is stored for a caller of another dialect, so a service with this option refuses the metadata in any case.
+  // A request converted from another dialect never sets `store`, so a service with this option refuses the metadata
+  // even if the option is `unstored`.
   if (dropped.isForeign && options.refusesMetadata) {
     dropped.lose('metadata', body['metadata'])
     delete body['metadata']
@@ -130,7 +131,8 @@ function offered(conversation: Conversation, dropped: DroppedFields, options: En
   const mayLook = mode !== 'allowed' || meant.some(({ type }) => type === 'web-search')
   const search = mayLook ? searchIn(conversation, dropped, options) : undefined
   const write = (tool: Tool) => toolOut(tool, dropped, options)
-  // Services other than OpenAI might not support a list of allowed tools.
+  // Services other than OpenAI might not support a list of allowed tools. They get it only from callers of this
+  // dialect.
   const hasList = options.freeformTools || !dropped.isForeign
   const isSayable = meant.some(({ type }) => type === 'function' || type === 'freeform')
   if (mode === 'allowed' && hasList && isSayable)

@@ -36,7 +36,10 @@ interface ChoiceState {
   parts: number
   /** The part that is continued by the next piece of the same type. */
   open: { index: number; type: 'text' | 'reasoning' | 'refusal' } | undefined
-  /** Calls by index. They are closed together at the end, because services may send more of an earlier call. */
+  /**
+   * Calls by index. They are closed together at the end, because a service may send further input of an earlier call
+   * after a later call has begun.
+   */
   readonly begun: Map<number, OpenCall>
   /** Calls whose name has not arrived, by index. */
   readonly nameless: Map<number, NamelessCall>
@@ -50,7 +53,10 @@ interface ChoiceState {
   lastText: number | undefined
   readonly kinds: Set<ReplyPart['type']>
   stopped: boolean
-  /** The text passed on so far, by kind. The flags show whether citations and media have been passed on. */
+  /**
+   * The text passed on so far, by kind. `hasCitations` and `hasMedia` are true if citations and media have been passed
+   * on.
+   */
   readonly texts: Readonly<Record<'text' | 'reasoning' | 'refusal', TextBuffer>>
   hasCitations: boolean
   hasMedia: boolean
@@ -182,7 +188,8 @@ export class ChunkStreamDecoder implements StreamDecoder {
   #delta(choice: number, state: ChoiceState, delta: JsonObject, events: StreamEvent[]): void {
     const details = readDetails(delta['reasoning_details'])
     const detailText = details.parts.map(({ text }) => text).join('')
-    // A signature arrives with the whole text that it covers, although that text has already arrived in pieces.
+    // The event with the signature repeats the whole text that the signature covers, which has already arrived in
+    // pieces.
     const isRepeated = state.open?.type === 'reasoning' && detailText === state.thought
     const thought = thoughtOf(delta) ?? (isRepeated ? '' : detailText)
     this.#text(choice, state, 'reasoning', thought, events)
@@ -265,7 +272,8 @@ export class ChunkStreamDecoder implements StreamDecoder {
     if (!known) {
       const name = looseText(called['name'])
       const waiting = state.nameless.get(callIndex)
-      // After an unreadable event, a call without a name is the rest of a call that started in that event.
+      // The pieces of a call are collected until its name arrives. After an unreadable event, the name may have been in
+      // that event. The call then begins without a name, which `ForgivingDecoder` rejects.
       if (name === '' && !this.#hasGap) {
         if (waiting) waiting.input += text
         else state.nameless.set(callIndex, { head: call, input: text })

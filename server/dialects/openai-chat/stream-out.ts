@@ -34,10 +34,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
   readonly #freeform: ReadonlySet<string>
   readonly #choices = new Map<number, ChoiceState>()
   #names: Omit<WireChunk, 'choices'>
-  /**
-   * The JSON of a chunk of the first choice that holds only content: the text before the content, and the text after
-   * it.
-   */
+  /** The JSON of a chunk of the first choice with content only, split into the JSON before and after the content. */
   #around: readonly [string, string] | undefined
   #usage: Usage | undefined
 
@@ -123,7 +120,8 @@ export class ChunkStreamEncoder implements StreamEncoder {
     }
     const call = state.calls++
     state.parts.set(index, { part, call, more: '' })
-    // Free text that arrives as JSON is decoded once it is complete.
+    // If free text arrives wrapped in JSON, the call is written at its end, when the JSON is complete and can be
+    // decoded.
     if (!part.freeform && this.#freeform.has(part.name)) return opened
     return opened + this.#call(choice, call, part)
   }
@@ -204,7 +202,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
     return this.#callEnd(choice, known, part, call) + this.#seal(choice, index, part)
   }
 
-  /** Writes the state that a caller must send back unchanged, once it is complete. */
+  /** Writes the thinking state of a complete part, which a caller must send back unchanged. */
   #seal(choice: number, index: number, part: ReplyPart): string {
     const details = detailsOf([part], index)
     return details.length > 0 ? this.#chunk(choice, { reasoning_details: details }) : ''

@@ -36,8 +36,8 @@ export function laterMessage(before: JsonObject | undefined, message: JsonObject
 }
 
 /**
- * The parts of a complete message that no delta contained, as a delta. If a part differs from what its deltas
- * contained, nothing is added to it.
+ * Compares a complete message with its deltas, and returns what the deltas did not contain as another delta. If a part
+ * begins differently from its deltas, nothing is added to it.
  */
 export function restOf(message: JsonObject, sent: SentParts): JsonObject {
   const content = textIn(message['content'])

@@ -32,7 +32,8 @@ const readFields = new Set([
 const thoughtFields = ['reasoning', 'reasoning_content', 'thinking', 'reasoning_details']
 /**
  * A model may or may not read an unknown field, so long fields are counted by their size. If the model reads such a
- * field, this count is too low, but it is close enough for the upstream's usage to be accepted.
+ * field, this count is too low. It is still close enough to the upstream's usage that the usage is accepted as
+ * plausible.
  */
 const bytesPerUnknownToken = 8
 /** Unknown fields up to this size are assumed to be ids, markers and the like. */
@@ -123,7 +124,8 @@ function addRest(body: JsonObject, read: string, tally: PromptTally): void {
     const before = tally.unknownBytes
     addSize(value, tally)
     if (!mediaKinds.test(field) || tally.unknownBytes - before <= shortBytes) continue
-    // Media in an unknown format are counted as media. Short values are only options for generating media.
+    // A long value in such a field contains media in an unknown format and is counted as media. A short value is only
+    // an option for generating media.
     tally.unknownBytes = before
     addMedia(value, tally)
   }
@@ -164,7 +166,7 @@ function thoughtIn(value: unknown, tally: PromptTally): string {
     for (const field in entry) {
       const member = entry[field]
       if (field === 'text' || field === 'summary') text += typeof member === 'string' ? member : sentText(member)
-      // The size of encrypted data indicates how much the model thought.
+      // The thought in encrypted data cannot be read, so its tokens are estimated from the size of the data.
       else if (!isMark(field)) addSize(member, tally)
     }
   }
@@ -220,7 +222,7 @@ function addMembers(object: JsonObject, tally: PromptTally, open: unknown[]): vo
   }
 }
 
-/** Adds the size of a text; queues a list or an object. */
+/** Adds the size of a text. Adds a list or an object to `open`, to be visited later. */
 function addSized(value: unknown, tally: PromptTally, open: unknown[]): void {
   if (typeof value === 'object' && value !== null) open.push(value)
   else if (typeof value !== 'string' || value === '') return
@@ -239,7 +241,9 @@ function isDataUrl(text: string): boolean {
   return text.startsWith('data:')
 }
 
-/** The JSON of a value. Parsing limits the depth of a request (`jsonLimits`), so no further check is needed here. */
+/**
+ * The JSON of a value. It cannot overflow the stack, because the parser limits the depth of a request (`jsonLimits`).
+ */
 function written(value: object): string {
   return JSON.stringify(value)
 }
@@ -274,7 +278,10 @@ function addPart(part: JsonObject, tally: PromptTally): void {
   }
 }
 
-/** Checks all fields of a part and of the objects in it, because the name of the field with the URL varies. */
+/**
+ * Throws GatewayError (400) if a field of the value contains a URL that `refuseScheme` rejects. Checks all fields,
+ * because the name of the field with the URL varies.
+ */
 function refuseSchemes(value: unknown): void {
   refuseScheme(value)
   if (isObject(value)) for (const name in value) if (name !== 'filename') refuseScheme(value[name])

@@ -13,7 +13,7 @@ export interface ReplyFacts {
   output: string
   /** Audio and images of a chat completion, for counting tokens if there is no usage. */
   media?: MediaTokens | undefined
-  /** Present if the response is an error although its status says otherwise. */
+  /** Present if the response is an error although its status is not an error status. */
   error: JsonObject | undefined
 }
 
@@ -47,8 +47,8 @@ export function readReply(mode: RelayMode, body: JsonObject): ReplyFacts {
 }
 
 /**
- * The duration of the audio as usage. Services that report no usage for transcriptions report the duration if
- * verbose_json is requested.
+ * The duration of the audio as usage. It is used if a service reports no usage for a transcription. Such services
+ * report the duration if verbose_json is requested.
  */
 function soundLength(body: JsonObject): JsonObject | undefined {
   return typeof body['duration'] === 'number' ? { type: 'duration', seconds: body['duration'] } : undefined

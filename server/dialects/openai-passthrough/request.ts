@@ -18,9 +18,9 @@ const defaultModels: Partial<Record<RelayMode, string>> = {
 }
 
 /**
- * Reads the facts that the gateway must know about a JSON request. Refuses a request that no upstream could serve.
- * Everything else is passed on unchecked, because upstreams know their own fields better. Throws GatewayError with the
- * field's name as `param`.
+ * Reads the facts that the gateway needs from a JSON request. Refuses a request that no upstream could serve. All other
+ * fields are passed on unchecked, because the upstream checks its own fields. Throws GatewayError with the field's name
+ * as `param`.
  */
 export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: string): RequestFacts {
   const model = readModel(mode, body, pathModel)
@@ -65,7 +65,7 @@ function readModel(mode: RelayMode, body: JsonObject, pathModel: string | undefi
 
 function readMaxTokens(mode: RelayMode, body: JsonObject): number | undefined {
   if (mode !== 'chat' && mode !== 'completions') return undefined
-  // If both fields are sent, services differ in which of them they use, so the hold uses the larger value.
+  // If a request has both fields, some services use one and some the other. The hold therefore uses the larger value.
   let most = 0
   for (const field of ['max_completion_tokens', 'max_tokens']) {
     const value = body[field]
@@ -104,7 +104,7 @@ function readChoices(mode: RelayMode, body: JsonObject): number {
  */
 function asksToReason(body: JsonObject): boolean {
   const { reasoning_effort: effort, reasoning, thinking } = body
-  // Most calls have none of these fields.
+  // Most requests have none of these fields.
   if (effort === undefined && reasoning === undefined && thinking === undefined) return false
   const wishes = [reasoning, thinking].filter(isObject)
   const isOff = wishes.some(
@@ -127,7 +127,7 @@ function readPrompt(mode: RelayMode, body: JsonObject): PromptText {
     case 'speech': {
       const input = required(body, 'input')
       if (typeof input !== 'string') throw wrongType('input', 'a string')
-      // Instructions on how to speak are also input for the model, and some services even speak them.
+      // Instructions on how to speak are also input for the model, and some services even read them aloud.
       const { instructions } = body
       return { texts: typeof instructions === 'string' ? [input, instructions] : [input], fixedTokens: 0 }
     }

@@ -11,7 +11,7 @@ function fed(events: readonly unknown[], choices = 1): OpenAiStreamMeter {
 const delta = (content: unknown, more: object = {}) => ({ choices: [{ index: 0, delta: { content }, ...more }] })
 
 describe('the meter of a chat stream', () => {
-  test('reports what each event is', () => {
+  test('reports the kind of each event', () => {
     const meter = new OpenAiStreamMeter()
     const signals: readonly (readonly [string, string])[] = [
       ['[DONE]', 'done'],
@@ -57,7 +57,7 @@ describe('the meter of a chat stream', () => {
     expect(meter.pieces).toBe(9)
   })
 
-  test('keeps the last usage, in whatever field it arrives', () => {
+  test('keeps the last usage, regardless of the field that contains it', () => {
     expect(
       fed([
         { ...delta('a'), usage: { prompt_tokens: 1 } },
@@ -85,7 +85,7 @@ describe('the meter of a chat stream', () => {
   })
 })
 
-describe('the meter of a stream with events that can be skimmed', () => {
+describe('the meter of a stream with plain events, which it can skim instead of parsing', () => {
   const event = (part: object) => `data: ${JSON.stringify(part)}\n\n`
   const plain = (content: string, more: object = {}) => event({ id: 'a', ...delta(content, more), usage: null })
 
@@ -104,7 +104,7 @@ describe('the meter of a stream with events that can be skimmed', () => {
     return { meter, fedCount: signals.length, signals }
   }
 
-  test('parses one plain event and skims the similar ones after it', () => {
+  test('parses the first plain event and skims the similar events after it', () => {
     const words = Array.from({ length: 50 }, (_, index) => ` word ${index} é東🚀`)
     const { meter, fedCount } = skimmed(words.map((word) => plain(word)).join(''))
     expect(fedCount).toBe(1)

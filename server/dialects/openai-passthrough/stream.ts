@@ -11,8 +11,8 @@ import { usageOf } from '../openai-shared/openai-usage.ts'
 import { CallMatcher, repairCall, unnamedCall } from '../wire/call-matcher.ts'
 
 /**
- * After this many consecutive events of different forms, the meter stops remembering the form of events, because `skim`
- * would not find it again.
+ * After this many consecutive events that `skim` did not recognize, the meter stops remembering the form of each parsed
+ * event, because each event of this stream has a different form.
  */
 const mostLessons = 32
 
@@ -67,8 +67,8 @@ export class OpenAiStreamMeter implements StreamMeter {
   }
 
   /**
-   * True once content has arrived. A role alone, empty texts and filter results are not content, but unknown fields
-   * are.
+   * True once content has arrived. A role alone, empty texts and filter results do not count as content. Unknown fields
+   * do.
    */
   get speaks(): boolean {
     return this.#hasSpoken || this.characters > 0 || this.media !== undefined || this.#endedCount > 0
@@ -102,8 +102,8 @@ export class OpenAiStreamMeter implements StreamMeter {
     while (text.startsWith(before, at)) {
       const start = at + before.length
       const end = text.indexOf('"', start)
-      // The rest of the event is known only if the content has no escapes or line breaks and the known text follows
-      // it. Otherwise, skimming stops.
+      // Skimming stops at content with an escape or a line break, and at an event whose text after the content differs
+      // from the remembered one.
       if (end <= start || !text.startsWith(behind, end) || text.indexOf('\n', start) < end) break
       if (text.slice(start, end).includes('\\')) break
       this.#output.add(text, start, end)
@@ -117,7 +117,10 @@ export class OpenAiStreamMeter implements StreamMeter {
     return at
   }
 
-  /** Remembers the text around a plain event's content, so that later events of the same form need not be parsed. */
+  /**
+   * Remembers the text before and after a plain event's content, so that `skim` need not parse later events that differ
+   * only in the content.
+   */
   #learn(data: string, choice: JsonObject, characters: number): void {
     const delta = choice['delta']
     if (characters === 0 || choice['finish_reason'] || !isObject(delta) || ++this.#lessons > mostLessons) return
@@ -161,7 +164,7 @@ export class OpenAiStreamMeter implements StreamMeter {
       if (!isObject(choice)) continue
       this.#choice(choice)
       const repair = this.#repairCalls(choice, chunk)
-      // A piece of a call without a start. The start was in a skipped event.
+      // The chunk continues a call whose start was in a skipped event.
       if (repair === 'headless') return 'garbage'
       if (repair === 'repaired') isRepaired = true
     }

@@ -10,8 +10,8 @@ const stamp = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?`
 const cue = new RegExp(String.raw`-->[ \t]*${stamp}(?=\s|$)`)
 
 /**
- * Reads a transcript in SubRip or WebVTT format; undefined for plain text. An arrow identifies these formats, because
- * transcribed speech never contains one.
+ * Reads a transcript in SubRip or WebVTT format; undefined for plain text. Both formats are recognized by an arrow
+ * (`-->`), which transcribed speech never contains.
  */
 export function readSubtitles(text: string): Subtitles | undefined {
   if (!text.includes('-->') && !text.startsWith('WEBVTT')) return undefined
@@ -25,7 +25,7 @@ export function readSubtitles(text: string): Subtitles | undefined {
   return { seconds, speech: speechLines.join('\n').trim() }
 }
 
-/** True for the first line of the file and for a line with the number of a cue. */
+/** True for the first line of a WebVTT file and for a line that contains only the number of a cue. */
 function isHead(line: string, next: string | undefined): boolean {
   return line.startsWith('WEBVTT') || (next?.includes('-->') === true && /^\s*\d+\s*$/.test(line))
 }

@@ -2,15 +2,15 @@ import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { JsonScan } from '../../lib/json-scan.ts'
 
 /**
- * Matches the type of an event if it is the first field or follows the event's id. OpenAI's servers and clients write
- * it this way.
+ * Matches the type of an event if it is the first field or follows the event's id. OpenAI's servers and clients put it
+ * in one of these positions.
  */
 const typeAtStart = /^\s*\{\s*(?:"event_id"\s*:\s*"[^"\\]*"\s*,\s*)?"type"\s*:\s*"([^"\\]{1,100})"/
 
 const typeMember = Buffer.from('"type"')
 /**
- * Events longer than this are not parsed just to find their type. Parsing one with many small values could take
- * seconds.
+ * Events with more characters than this are not parsed just to find their type. Parsing a long event with many small
+ * values could take seconds.
  */
 const parsedCharacters = 4_000
 
@@ -134,8 +134,8 @@ export function contentIn(text: string): { texts: string[]; images: number } {
 /** Fields with text that the model reads. */
 const readFields = ['text', 'transcript', 'instructions', 'arguments', 'output', 'description', 'name'] as const
 /**
- * The maximum depth at which fields are read. Items can be nested in parts of items, but nothing below this depth
- * belongs to an item.
+ * The maximum depth at which fields are read. The items of the API, their parts and items within these parts are never
+ * nested more deeply.
  */
 const deepest = 8
 
@@ -153,5 +153,5 @@ export function errorEvent(eventId: string, error: JsonObject): string {
   return JSON.stringify({ type: 'error', event_id: eventId, error: { ...error, event_id: null } })
 }
 
-/** Makes the upstream stop speaking. */
+/** The event that makes the upstream stop generating its response. */
 export const cancelEvent = JSON.stringify({ type: 'response.cancel' })

@@ -23,7 +23,7 @@ export function readRealtimeUsage(raw: unknown): Usage | undefined {
 function promptParts(counts: JsonObject, total: number): Partial<Usage> {
   const ofCached = details(counts, 'cached_tokens_details')
   const sound = atMost(total, counts['audio_tokens'])
-  // Image tokens are limited to the part of the total that the audio tokens leave.
+  // Image tokens are limited to the total minus the audio tokens.
   const images = Math.min(atMost(total, counts['image_tokens']), total - sound)
   const cached = count(counts['cached_tokens']) ?? 0
   const cachedSound = Math.min(count(ofCached['audio_tokens']) ?? 0, cached, sound)
@@ -47,8 +47,8 @@ function atMost(total: number, value: unknown): number {
 }
 
 /**
- * Audio and reasoning tokens of the completion. If their sum exceeds the total, the reasoning must have been counted in
- * addition to it.
+ * Audio and reasoning tokens of the completion. If their sum exceeds the total, the service must have counted the
+ * reasoning in addition to the total, so the reasoning is added to the total.
  */
 function completionParts(counts: JsonObject, total: number): Partial<Usage> {
   const sound = count(counts['audio_tokens']) ?? 0

@@ -4,9 +4,9 @@ import type { Failure } from '../neutral/reply.ts'
 import { failedOut } from './reply.ts'
 
 /**
- * The events that end a stream from a service of this dialect if the stream was cut off. Some client programs raise
- * `error`, and others wait for `response.failed`. `head` holds the ids of the answer. `sequence` is the number of the
- * next event.
+ * The events that end a stream from a service of this dialect if the stream was cut off. Some client programs react to
+ * the event `error`, and others wait for `response.failed`, so both are sent. `head` contains the ids of the answer.
+ * `sequence` is the number of the next event.
  */
 export function failedEvents(failure: Failure, requestId: string, head: JsonObject, sequence: number): string {
   const error = errorOut(failure, requestId)

@@ -43,7 +43,7 @@ export function inputIn(body: Fields, names: FlatNames): { system: TextPart[]; m
 interface Turn {
   role: Message['role']
   parts: (Part | LooseSeal)[]
-  /** True for a message, false for the output of a tool. */
+  /** True if the turn began with a message item; false if it began with another item, such as the output of a tool. */
   isMessage: boolean
 }
 

@@ -42,7 +42,7 @@ function messageItem(role: string, parts: readonly Part[], content: JsonObject[]
   return { type: 'message', role, content: isPlain ? first['text'] : content, ...ownMessage(parts) }
 }
 
-/** The message's own fields, as they arrived. */
+/** The fields of the message itself (its id and its phase), unchanged. They were stored with its first text. */
 function ownMessage(parts: readonly Part[]): JsonObject {
   const [first] = parts
   const message =
@@ -71,7 +71,10 @@ function nativeOut(part: Part & { type: 'text' }, dropped: DroppedFields): JsonO
   return rest
 }
 
-/** A cache mark. OpenAI caches automatically, and only OpenAI gets back its own kind of cache mark. */
+/**
+ * A cache mark. It is written only if it came from a caller of this dialect. A mark from another dialect is dropped,
+ * because OpenAI caches automatically.
+ */
 function markOut(mark: CacheMark | undefined, dropped: DroppedFields): JsonObject {
   if (!mark) return {}
   if (!dropped.isForeign) return { prompt_cache_breakpoint: { mode: 'explicit' } }

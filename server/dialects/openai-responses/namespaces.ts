@@ -30,7 +30,10 @@ export class FlatNames {
     return (space === undefined ? undefined : this.#flat.get(keyOf(space, name))) ?? name
   }
 
-  /** The flat name of the tool to which an object refers. An undeclared namespace is kept only for its own dialect. */
+  /**
+   * The flat name of the tool to which an object refers. An undeclared namespace counts as an unread field, so only
+   * this dialect writes it back.
+   */
   in(owner: Fields): string {
     const name = owner.needText('name')
     const space = looseText(owner.value['namespace'])

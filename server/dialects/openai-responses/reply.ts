@@ -127,7 +127,7 @@ export function encodeReply(reply: Reply, frame: Frame): WireResponse {
 
 /** Gives every item of an answer a unique id. */
 export class ItemNames {
-  /** True if thoughts get an encrypted form, whichever service produced them. */
+  /** True if every thought gets an encrypted form, regardless of the service that produced it. */
   readonly sealsThoughts: boolean
   readonly #id: string
   readonly #spaces: Namespaces
@@ -195,7 +195,7 @@ export function textContent({ text, citations = [], logprobs = [] }: Omit<TextPa
   return { type: 'output_text', text, annotations, logprobs: logprobs.map(wholeLogprob) }
 }
 
-/** The state to send for a thought that the service did not encrypt. Its value is empty. */
+/** The state to send for a thought that the service did not encrypt: a state with an empty value. */
 const unsealed: Seal = { from: 'openai-chat', value: '' }
 
 /**
@@ -219,7 +219,10 @@ export function thoughtItem(part: ReasoningPart, id: string, isSealed: boolean):
   }
 }
 
-/** The state of another service as a separate item next to the part. Callers send such items back unchanged. */
+/**
+ * The state of another service that belongs to a text or a call, as a separate item before or after it. Callers send
+ * such items back unchanged.
+ */
 export function sealItems(
   seal: Seal | undefined,
   names: ItemNames,

@@ -78,8 +78,8 @@ function includes({ reasoning, logprobs }: Conversation): string[] | undefined {
 }
 
 /**
- * The tools and the tool choice. This dialect supports a list of allowed tools. Only tools that it does not have are
- * omitted from the list.
+ * The tools and the tool choice. This dialect supports a list of allowed tools. Tools that exist only in another
+ * dialect are omitted from that list.
  */
 function offered(conversation: Conversation, dropped: DroppedFields): Offer {
   const write = (tool: Tool) => toolOut(tool, dropped)
@@ -91,7 +91,9 @@ function offered(conversation: Conversation, dropped: DroppedFields): Offer {
   return { tools: written(conversation.tools, dropped), choice: { ...choice, tools } }
 }
 
-/** If the request came in this dialect, each tool is put back into its namespace, whatever the tool choice. */
+/**
+ * If the request came in this dialect, each tool is put back into its namespace, even if the tool choice excludes it.
+ */
 function inOwnSpaces({ tools }: Conversation, offer: Offer, dropped: DroppedFields): Offer {
   return dropped.isForeign || namespacesOf(tools).size === 0 ? offer : { ...offer, tools: written(tools, dropped) }
 }

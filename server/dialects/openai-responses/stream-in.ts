@@ -14,7 +14,7 @@ import { StreamTeller } from './stream-teller.ts'
 
 /**
  * Decodes a stream of response events (OpenAI API reference, "Streaming events" of the Responses API). Every end event
- * repeats the content before it. Content that no delta contained is then passed on once.
+ * repeats the content before it. If it contains content that was in no delta, this content is passed on then.
  */
 export class ResponseStreamDecoder implements StreamDecoder {
   readonly #items = new StreamItems()
@@ -26,7 +26,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
   #sequence = -1
   /** True once an event could not be read. */
   #hasGap = false
-  /** True if the start or the end of a part is missing, so it must have been in an unreadable event. */
+  /** True if the start or the end of a part was in an unreadable event. */
   #isIncomplete = false
 
   push(data: string): StreamEvent[] {
@@ -50,7 +50,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
       case 'error':
         return this.#fail(event)
       default:
-        // Servers that run behind other software send errors in the format of OpenAI's chat.
+        // A proxy or gateway in front of the server may report errors in the format of OpenAI's chat.
         if (type === '' && isObject(event['error'])) return this.#fail(event)
         this.#within(type, event)
         return this.#takeEvents()
@@ -71,8 +71,8 @@ export class ResponseStreamDecoder implements StreamDecoder {
   }
 
   /**
-   * The events that result from the last upstream event. If the input of a call contradicts itself, the events end with
-   * a failure, because nobody could execute the call.
+   * The events that result from the last upstream event. If the complete input of a call differs from its deltas, the
+   * events end with a failure, because the call cannot be executed.
    */
   #takeEvents(): StreamEvent[] {
     const events = this.#teller.take()
@@ -133,7 +133,10 @@ export class ResponseStreamDecoder implements StreamDecoder {
     return this.#expected(this.#items.within(event, type))
   }
 
-  /** After an unreadable event, an item or content part whose start was not seen cannot continue. */
+  /**
+   * Returns the item. If its start or the start of its content part was in an unreadable event, marks the stream as
+   * incomplete.
+   */
   #expected(item: StreamItem, content?: string): StreamItem {
     const hasBegun = item.hasBegun && (content === undefined || item.begunContents.has(content))
     this.#isIncomplete ||= this.#hasGap && !hasBegun
@@ -181,7 +184,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
     this.#teller.content(known, contentKey(event), contentIn(part))
   }
 
-  /** Handles the text of one piece, which is either more of it or all of it. */
+  /** Handles a text event: either a delta or the complete text of a piece. */
   #piece(type: string, event: JsonObject): void {
     const delta = looseText(event['delta'])
     const content = contentKey(event)

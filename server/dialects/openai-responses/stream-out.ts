@@ -169,7 +169,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
       case 'tool-call': {
         open.part = { ...part, input: part.input + text }
         if (part.freeform) return this.#written('response.custom_tool_call_input.delta', { ...at, delta: text })
-        // Free text that arrives as JSON is decoded once it is complete.
+        // If free text arrives wrapped in JSON, it is decoded and written once the JSON is complete.
         if (this.#freeform.has(part.name)) return ''
         return this.#written('response.function_call_arguments.delta', { ...at, delta: text })
       }
@@ -347,7 +347,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     )
   }
 
-  /** Writes two events, because some client programs raise `error` and others wait for `response.failed`. */
+  /** Writes two events, because some client programs react to `error` and others wait for `response.failed`. */
   #fail(failure: Failure): string {
     const error = errorOut(failure, this.#frame.id)
     const { code, message, param } = error

@@ -14,8 +14,8 @@ const gap = '\n\n'
 
 /**
  * Converts items to events. Each text is reported only once. When a complete text repeats the pieces before it, only
- * its new part is reported. Reported text cannot be withdrawn, so nothing is added if the complete text differs from
- * it.
+ * its new part is reported. Reported text cannot be withdrawn, so nothing is added if the complete text does not begin
+ * with the reported text.
  */
 export class StreamTeller {
   /** The types of all parts so far. */
@@ -64,7 +64,7 @@ export class StreamTeller {
     this.probable(item, key, (part.logprobs ?? []).slice(known.part.logprobs))
   }
 
-  /** Reports more of a piece. If the service skipped the start of the piece, this call begins the piece. */
+  /** Reports more of a piece. If the service sent no start of the piece, `more` begins the piece. */
   more(item: StreamItem, key: string, text: string, type: 'text' | 'refusal' = 'text'): void {
     const piece = this.#piece(item, key, type)
     if (!piece) {
@@ -72,7 +72,7 @@ export class StreamTeller {
       return
     }
     if (text === '') return
-    // If pieces follow, a complete input at the start was only a placeholder.
+    // If deltas follow, a JSON object in the start event was only a placeholder, so it is not reported.
     if (piece.held !== '' && !isObject(tryParse(piece.held))) this.#say(piece, piece.held)
     piece.held = ''
     this.#say(piece, text)

@@ -18,7 +18,7 @@ type AlwaysSent =
   | 'top_logprobs'
   | 'truncation'
 
-/** Fields that repeat the request. Their types are not checked again. */
+/** Fields that repeat the request. Their types are less strict here, because the request was already checked. */
 type Repeated = 'instructions' | 'reasoning' | 'service_tier' | 'text' | 'tool_choice' | 'tools'
 
 /**

@@ -26,7 +26,10 @@ export function commonIn(body: Fields): Partial<Conversation> {
   }
 }
 
-/** The service tier, if other dialects also have it. Any other tier is kept for the caller's own dialect. */
+/**
+ * The service tier, if other dialects also have it. Any other tier counts as an unread field, so only the caller's own
+ * dialect writes it back.
+ */
 function tierIn(body: Fields): Conversation['serviceTier'] {
   const known = body.knownWord('service_tier', ['auto', 'default', 'standard', 'flex', 'priority'])
   return known === 'default' ? 'standard' : known
@@ -50,8 +53,8 @@ export function commonOut(conversation: Conversation, dropped: DroppedFields): J
 }
 
 /**
- * The temperature and top_p. Some models refuse them. Callers of other dialects do not know which models do, so the
- * values are dropped for these models. Callers of OpenAI's dialects get OpenAI's own error.
+ * The temperature and top_p. Some models refuse them. Callers of other dialects cannot be expected to know these
+ * models, so the values are dropped. Callers of OpenAI's dialects get OpenAI's own error.
  */
 function samplingOut(conversation: Conversation, dropped: DroppedFields): JsonObject {
   const { temperature, topP } = conversation

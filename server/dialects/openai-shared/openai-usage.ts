@@ -56,12 +56,13 @@ function readParts(raw: JsonObject): Parts {
       prompt['cache_creation_input_tokens'] ??
       raw['cache_creation_input_tokens'],
   )
-  // Mistral's transcriptions report the length of the audio. Its tokens are included only in the total.
+  // Mistral's transcriptions report the length of the audio. The tokens of the audio are included only in
+  // `total_tokens`.
   const sound = count(raw['prompt_audio_seconds']) ? countedBeyond(raw) : undefined
   const ofCached = details(prompt['cached_tokens_details'])
   const cachedAudio = count(ofCached['audio_tokens'])
   const cachedImages = count(ofCached['image_tokens'])
-  // The second of these is DashScope's, the third is LiteLLM's.
+  // DashScope uses the second of these fields, LiteLLM the third.
   const written = raw['cache_creation'] ?? prompt['cache_creation'] ?? prompt['cache_creation_token_details']
   const written1h = count(details(written)['ephemeral_1h_input_tokens'])
   const audioIn = count(prompt['audio_tokens'] ?? sound)
@@ -114,10 +115,10 @@ function countedBeside(raw: JsonObject, parts: Parts, totals: { prompt: number; 
 }
 
 /**
- * Handles services whose total omits the tokens that they count separately. Vercel's gateway omits reasoning from the
- * total, but includes it in the price that it reports. Perplexity's research models do the same with reasoning and with
- * the pages that they cite. xAI always counts reasoning in addition to the completion of a chat, and sometimes reports
- * no total.
+ * Handles services whose total omits the tokens that they count separately. Vercel's gateway omits reasoning from
+ * `total_tokens`, but includes it in the price that it reports. Perplexity's research models omit reasoning and the
+ * tokens of cited pages in the same way. xAI always counts reasoning in addition to the completion of a chat, and
+ * sometimes reports no total.
  */
 function knownBeside(raw: JsonObject, { reasoningTokens = 0 }: Parts, rest: number): Beside | undefined {
   if (rest > 0) return undefined
@@ -129,8 +130,8 @@ function knownBeside(raw: JsonObject, { reasoningTokens = 0 }: Parts, rest: numb
 }
 
 /**
- * Finds the parts that explain the excess of the total. Output is tried before input. Undefined if no parts explain the
- * excess.
+ * Finds the parts whose sum equals `rest`, the excess of `total_tokens` over prompt and completion. Output parts are
+ * tried before input parts. Undefined if no sum matches.
  */
 function explained(rest: number, parts: Parts): Beside | undefined {
   const { reasoningTokens = 0, audioCompletionTokens = 0, imageCompletionTokens = 0 } = parts
@@ -150,7 +151,7 @@ function sums([a = 0, b = 0, c = 0]: readonly number[]): readonly number[] {
 /**
  * Adds reasoning that is larger than the completion that should include it. If the fields have Anthropic's names, it
  * also adds cached tokens that are larger than the prompt, because in Anthropic's usage they are not part of the
- * prompt. Audio and images that exceed their total are not added, because their output is visible.
+ * prompt. Audio and images are not added even if they exceed their total: unlike reasoning, they are visible output.
  */
 function tooLargeInside(raw: JsonObject, parts: Parts, totals: { prompt: number; completion: number }): Beside {
   const { reasoningTokens: output = 0 } = parts
