@@ -9,8 +9,8 @@ import { type Caller, requireModel } from './caller.ts'
 import type { ThreadKeeper } from './threads.ts'
 
 /**
- * Why the next step is tried: because a step failed, or because the step is `unable` to serve the call. The latter
- * always leads to the next step.
+ * Why the next step is tried: the current step failed, or it is `unable` to serve the call. If it is `unable`, the next
+ * step is always tried.
  */
 export type StepExit = StepFailure | 'unable'
 
@@ -26,9 +26,7 @@ export interface PlanStep {
   readonly next: ReadonlyMap<StepExit, PlanStep>
 }
 
-/**
- * The models that may answer a call, because it requests a virtual model or because its caller lists several models.
- */
+/** The models that may answer a call that requests a virtual model or lists several models. */
 export interface Plan {
   /** The model that was requested. */
   readonly name: string
@@ -48,7 +46,8 @@ interface Planning {
   /** The channel and key that store the response or conversation from which the call continues. */
   readonly keeper?: ThreadKeeper | undefined
   /**
-   * A hash of the session, or of the call if it has no session; absent = the step with the largest weight comes first.
+   * A hash of the session, or of the request id if the call has no session. It selects the first of several weighted
+   * steps; absent = the step with the largest weight comes first.
    */
   readonly seed?: number | undefined
 }
@@ -87,7 +86,10 @@ export function planOfModels(planning: Planning, models: readonly string[]): Pla
 }
 
 const plainStep = { group: undefined, weight: 0, firstTokenTimeoutMs: undefined }
-/** The settings of a virtual model that apply to a list of models from the caller. No model has the name ''. */
+/**
+ * The settings that a list of models from the caller uses in place of a virtual model's settings. The name '' belongs
+ * to no model.
+ */
 const callersList: VirtualModel = {
   name: '',
   steps: [],
@@ -98,7 +100,7 @@ const callersList: VirtualModel = {
   streamRescue: undefined,
 }
 
-/** The hash by which a call without a session chooses among weighted steps. Undefined if there is no call. */
+/** The hash by which a call without a session chooses among weighted steps. Undefined if `requestId` is ''. */
 export function seedOf(requestId: string): number | undefined {
   return requestId === '' ? undefined : hashText(0, requestId)
 }
@@ -129,7 +131,8 @@ interface Inherited {
  */
 function addVirtual(expanding: Expanding, virtual: VirtualModel, inherited: Inherited): PlanStep | undefined {
   const { caller, path } = expanding
-  // Cycles are refused when a model is saved, but a stored model may have been written by other means.
+  // Cycles are refused when a model is saved in the console or through the API, but a row of the database may have been
+  // written by another program.
   if (path.has(virtual.name)) return undefined
   path.add(virtual.name)
   const isAllowed = inherited.isAllowed || !caller.allowedModels || caller.allowedModels.has(virtual.name)

@@ -20,7 +20,10 @@ const mostAtOnce = 500
 /** Ids come from services and become part of URLs, so only safe characters are accepted. */
 const idForm = /^[A-Za-z0-9_-]{1,200}$/
 
-/** Knows who owns each response and conversation that a service stores, and which channel and key store it. */
+/**
+ * Finds the owner of each response or conversation that a service stores, and the channel and key with which it is
+ * stored.
+ */
 export interface ResponseOwners {
   /** Remembers a response in memory. `write` stores it in the database. */
   note(userId: number, id: string, channel: Channel, model: string): void
@@ -32,7 +35,7 @@ export interface ResponseOwners {
    */
   find(userId: number, id: string): Promise<StoredResponse | 'other' | undefined>
   remove(userId: number, id: string): Promise<void>
-  /** The channel and key that store a response; undefined if the channel or its key is gone. */
+  /** The channel and key with which a response is stored; undefined if the channel or the key no longer exists. */
   keeper(
     response: Pick<StoredResponse, 'channel_id' | 'key_hash'>,
     channel: Channel | undefined,

@@ -65,8 +65,8 @@ export function keeperOf(
 }
 
 /**
- * The error for a channel that cannot keep threads. The caller's app then sends the whole conversation without a
- * thread.
+ * The error for a channel whose service does not store threads. After this error, the caller's app sends the whole
+ * conversation.
  */
 export function noThreads(label: string): GatewayError {
   return new GatewayError(

@@ -57,7 +57,7 @@ forEachDatabase((_name, openFresh) => {
     expect(state.made).toBe(2)
   })
 
-  test('stores the token encrypted and does not store its name at all', async () => {
+  test('the token is stored encrypted, and its name is not stored', async () => {
     const { store, node, make } = await nodes()
     await node().get('client_id=secret', make)
     const rows = await store.read.selectFrom('access_tokens').selectAll().execute()
@@ -65,7 +65,7 @@ forEachDatabase((_name, openFresh) => {
     expect(JSON.stringify(rows)).not.toMatch(/token 1|secret/)
   })
 
-  test('without the database, a call still gets its token', async () => {
+  test('a call gets a token even if the database cannot be reached', async () => {
     const { store, state, node, make } = await nodes()
     await store.close()
     expect(await node().get('key', make)).toBe('token 1')

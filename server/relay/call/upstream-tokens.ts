@@ -6,8 +6,8 @@ import type { Store } from '../../store/store.ts'
 /** A token is not used in its last minute, because it must still be valid when the call arrives at the service. */
 const marginMs = 60_000
 /**
- * The maximum number of tokens in memory. It is larger than the number of keys in use, so tokens beyond it belong to
- * keys that no longer exist.
+ * The maximum number of tokens in memory. No installation has as many keys in use, so some of the tokens beyond this
+ * number belong to keys that no longer exist.
  */
 const mostTokens = 1_000
 const purpose = 'access-token'

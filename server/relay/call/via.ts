@@ -9,7 +9,7 @@ import type { RelayDeps } from './deps.ts'
  */
 export const viaHeader = 'x-tollgate-via'
 
-/** The maximum number of installations that a call may pass through. No sensible chain has as many. */
+/** The maximum number of installations that a call may pass through. Useful chains are much shorter. */
 const longestChain = 20
 
 /**

@@ -29,7 +29,7 @@ export class Leaving {
     signal.onabort = () => this.act()
   }
 
-  /** True if the caller has disconnected, or was given up because it does not read. */
+  /** True if the caller has disconnected or `giveUp` has been called. */
   get hasLeft(): boolean {
     return this.#isGivenUp || this.#signal.aborted
   }
@@ -48,7 +48,7 @@ export class Leaving {
     this.#action?.()
   }
 
-  /** From now on, treats the caller as disconnected, because it does not read. */
+  /** Treats a caller that does not read the response as disconnected from now on. */
   giveUp(): void {
     this.#isGivenUp = true
     this.act()
@@ -64,8 +64,8 @@ export class Leaving {
   }
 
   /**
-   * Must be called when the response has been sent except for a last part, which has the length `lastLength`. A slow
-   * reader may receive a long last part much later, and no event reports when it has arrived.
+   * Must be called when only the last part of the response, of length `lastLength`, has yet to be sent. If that part is
+   * short, `ended` is called. A slow reader may receive a long part much later, and no event reports its arrival.
    */
   answered(lastLength = 0): void {
     if (lastLength <= bufferedLength) this.#ended?.()

@@ -21,14 +21,14 @@ export interface DeadlineWait {
  * When no call has been open for a while, the timer stops. The clock then also stops until the next call.
  */
 export interface DeadlineWatch extends Clock {
-  /** Keeps the clock running until `end` has been called as often as `begin`. A watched wait also keeps it running. */
+  /** Keeps the clock running for a call, until `end` is called. The clock also runs as long as a wait is watched. */
   begin(): void
   end(): void
   add(wait: DeadlineWait): void
   remove(wait: DeadlineWait): void
   /** Ends all waits that have `cut`, including those that are added later. */
   cutAll(): void
-  /** The longest delay of the event loop that the timer has seen since the last call of this method. */
+  /** The longest delay of the event loop, in milliseconds, since the last call of this method. */
   longestLagMs(): number
   close(): void
 }
@@ -44,8 +44,7 @@ export function createDeadlineWatch(wall: Clock, tickMs = usualTickMs): Deadline
 class TickingWatch implements DeadlineWatch {
   readonly #clock: RunningClock
   readonly #tickMs: number
-  // Not a Set, because the removed entries of a Set stay reachable from its outgrown tables until a full garbage
-  // collection.
+  // An array, because a Set that has grown keeps its removed entries in memory until a full garbage collection.
   readonly #waits: DeadlineWait[] = []
   #timer: ReturnType<typeof setInterval> | undefined
   #isClosed = false

@@ -15,8 +15,7 @@ export interface Measure {
    */
   parts?: readonly Usage[]
   /**
-   * The cost, in units, of anything that a WebSocket session used in addition to its model and that has a separate
-   * price.
+   * The cost, in quota units, of the separately priced features that a WebSocket session used in addition to its model.
    */
   beside?: number
   /** Length of transcribed audio, if the upstream reported it. */
@@ -31,7 +30,7 @@ export interface Measure {
   cut?: { images: number; byUpstream: boolean }
   /** How often the upstream called each of its tools. */
   tools?: ToolCounts | undefined
-  /** The upstream failed before anything arrived, so the call costs nothing. */
+  /** Set if the upstream failed before anything arrived. The call then costs nothing. */
   isFree?: true
 }
 
@@ -55,7 +54,7 @@ export interface Charging {
   reserved(promptTokens: number): number
   /** The cost, in units, of the prompt and the output so far. */
   soFar(promptTokens: number, completionTokens: number): number
-  /** The number of completion tokens of a stream that `units` certainly cover in addition to the prompt. */
+  /** A lower bound of the number of completion tokens of a stream that `units` cover in addition to the prompt. */
   paidTokens(units: number, promptTokens: number): number
   /**
    * The number of completion tokens per choice that `units` cover in addition to the prompt; undefined = no limit is
@@ -84,7 +83,7 @@ export interface Charge {
 
 export const nothing: Charge = { quota: 0, promptTokens: 0, completionTokens: 0, estimated: false }
 
-/** The charging of a call whose price, or its upper bound, is known before the call is made. */
+/** The charging of a call for which the price or a maximum price is known before the call is made. */
 export function fixedCharging(
   sheet: PriceSheet,
   groupRatio: bigint,

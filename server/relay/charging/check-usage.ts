@@ -20,7 +20,10 @@ const unseenPromptTokens = 2_000_000
 const unknownCompletionLimit = 300_000
 /** Some services do not count reasoning towards max_tokens, so the output may exceed it by up to this factor. */
 const completionFactor = 2
-/** Known model limits go out of date, so responses up to this length are believed for every model. */
+/**
+ * The known limits of models go out of date, so a reported usage of up to this many completion tokens is accepted for
+ * every model.
+ */
 const leastCompletionLimit = 65_536
 
 /** A call, with the channel that answered it. */

@@ -78,8 +78,8 @@ function imagesShown({ state: { body } }: RelayCall): number {
 /** The names that other services use for `n`, the number of images. These fields are passed on unchanged. */
 export const imageCountFields = ['batch_size', 'num_images', 'num_outputs', 'number_of_images', 'samples'] as const
 /**
- * The most images in a Volcengine series if the caller lets the model decide its length (Volcengine API reference,
- * "max_images").
+ * The maximum number of images in a Volcengine image series if the caller lets the model decide how many it generates
+ * (Volcengine API reference, "max_images").
  */
 const longestSeries = 15
 
@@ -105,7 +105,7 @@ function countOf(value: unknown): number | undefined {
   throw new GatewayError('n_not_within_range', 'n must be a whole number', { param: 'n' })
 }
 
-/** The number of images requested in a stream in which each image ends with a separate event. */
+/** The number of images that a streaming request asks for. In the stream, each image ends with its own event. */
 export function imagesRequested({ state: { body } }: RelayCall): number {
   return wholeNumber(body.kind === 'json' ? body.json['n'] : body.form.fields.get('n')) ?? 1
 }

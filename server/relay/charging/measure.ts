@@ -14,7 +14,7 @@ export interface Answer {
   usage: JsonObject | undefined
   /** The usage in parsed form, if it has already been parsed. */
   reported?: Usage | undefined
-  /** The usage arrived before anything was generated. */
+  /** True if the usage arrived before any output was generated. */
   isEarly?: boolean | undefined
   /** Returns all generated output. Called only if the output must be counted. */
   output(): string
@@ -76,8 +76,8 @@ export function promptReport({
 const beforeTheEnd = 'reported before the end'
 
 /**
- * Returns why a report is too low to be believed. A report of zero tokens is not believed if there is content. A report
- * that came before the end of the response is not believed either.
+ * Returns the reason if a reported usage is too low to be correct: it has zero tokens although there is content, or it
+ * arrived before the end of the response.
  */
 function tooLittle(open: OpenCall, reported: Usage, answer: Answer): string | undefined {
   const { promptTokens, completionTokens } = reported

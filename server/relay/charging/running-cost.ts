@@ -21,7 +21,10 @@ export class RunningCost {
   #promptTokens: number
   /** The state at the last actual count of the output. The estimate continues from this state. */
   #counted = { pieces: 0, characters: 0, extraBytes: 0, tokens: 0 }
-  /** The number of completion tokens that the hold certainly covered at the last check. It grows with the hold. */
+  /**
+   * A lower bound, from the last check, of the completion tokens that the hold covers. It is raised when the hold
+   * grows.
+   */
   #paidTokens = -1
   #isOverdrawn = false
   #deliveredCharacters = 0
@@ -89,8 +92,8 @@ export class RunningCost {
   }
 
   /**
-   * True under one-api's policy, which lets a response cost more than the remaining quota. After this has returned
-   * true, no more quota is requested.
+   * True if the quota policy is `compat`: as in one-api, a response may then cost more than the remaining quota. After
+   * this method has returned true, no more quota is requested.
    */
   mayOverdraw(): boolean {
     this.#isOverdrawn = this.#deps.settings().QuotaPolicy === 'compat'

@@ -22,7 +22,7 @@ export interface OpenCall<Call extends AnyCall = RelayCall> {
   systemPromptReset: boolean
   /** Counts the calls of hosted tools (which the upstream runs); absent = no such tool is enabled. */
   tools?: ToolCounter
-  /** The caller's service tier was not passed on to the channel, so the call did not get that tier. */
+  /** Set if the caller's service tier was not passed on to the channel. The call then did not get that tier. */
   tierLost?: boolean
 }
 
@@ -61,7 +61,7 @@ export function withCost(open: OpenCall<AnyCall>, measure: Measure): Charge {
   return { ...charge, cost: lostCost + (measure.isFree ? 0 : chargeOf(open, measure, cost).quota) }
 }
 
-/** Runs `work` and returns its result. If it fails, gives the quota back before passing the error on. */
+/** Runs `work` and returns its result. If `work` fails, the hold is released before the error is thrown. */
 export function orRelease<Result>(
   { hold }: Pick<OpenCall<AnyCall>, 'hold'>,
   work: () => Result | Promise<Result>,
@@ -181,11 +181,12 @@ export interface Answering {
 }
 
 /**
- * Hands the hold over to the response. From then on, no other channel is tried, and the hold is settled however the
- * response ends.
+ * Makes the code that sends the response responsible for the hold. No other channel is tried after that, and the hold
+ * is settled when the response ends, even if it fails.
  */
 export function takeOver({ deps, open, response, sentAtMs }: Answering): void {
-  // If the response is a refusal that was held back, its attempt was noted when it was held back.
+  // The response may be a model's refusal that was held back while other steps were tried. Its attempt has then been
+  // noted already.
   if (!open.call.state.isPlayedBack) noteAttempt(deps, open, { sentAtMs, status: response.status })
   open.hold.handOver()
 }

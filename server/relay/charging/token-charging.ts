@@ -80,7 +80,7 @@ export class TokenCharging implements Charging {
     // responses, whose output is not visible while it is generated.
     this.#isSliced = stream && !call.inBackground && !reasonsUnseen(model) && !asksToReason && !this.#expensive
     this.#openPrompt = prompt.isOpenEnded ? contextTokens(model) : 0
-    // A slice has at least one token, because that is the minimum with which a call may begin.
+    // A slice has at least one token, because a call may begin only if the quota covers one token of output.
     const slice = Math.min(Math.max(1, sliceTokens), this.#whole)
     this.#held = this.#generates ? (this.#isSliced ? slice : this.#whole) * choices : 0
     // A call without a limit is assumed to generate one slice, not all the tokens that the model could generate.

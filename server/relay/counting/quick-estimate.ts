@@ -9,8 +9,8 @@ const charactersPerToken = 3
 const tokensPerExtraByte = 0.65
 
 /**
- * Estimates the number of tokens in almost no time. The estimate tends to be too high. The first hold is based on it,
- * and the tokens are actually counted only if the quota does not cover it.
+ * Estimates the number of tokens in almost no time. The estimate tends to be too high. The first hold is based on this
+ * estimate. The tokens are counted exactly only if the quota does not cover the estimate.
  */
 export function quickEstimate(prompt: PromptText): number {
   let tokens = prompt.fixedTokens

@@ -5,9 +5,9 @@
 const longestPiece = 256
 
 /**
- * Splits a text into pieces that can be counted one by one. A text is split before a space if it has one. Tokens begin
- * with their space, so the sum of the counts stays exact. Without a space, a text is split in the middle of a run, and
- * the sum may be one token too high.
+ * Splits a text into pieces that can be counted one by one. If possible, the text is split before a space. The sum of
+ * the counts is then exact, because a space belongs to the token that follows it. A piece without a space is cut at the
+ * maximum length, and the sum may then be one token too high.
  */
 export function* piecesOf(text: string): Generator<string> {
   for (let from = 0; from < text.length; ) {

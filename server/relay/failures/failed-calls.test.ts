@@ -52,7 +52,7 @@ forEachDatabase((kind, openFresh) => {
     expect(warnings.length).toBe(1)
   })
 
-  test('a shared row that the database rejects is lost with all its calls', async () => {
+  test('if the database rejects a shared row, all calls in that row are lost', async () => {
     for (let at = 0; at < 100; at++) note('a', 'own')
     for (let at = 0; at < 3; at++) note('a', 'shared', refused)
     note('b', 'b1')
@@ -64,7 +64,7 @@ forEachDatabase((kind, openFresh) => {
   })
 
   if (kind === 'postgres')
-    test('a text with a NUL does not block other rows', async () => {
+    test('a row with a NUL character is dropped and does not block other rows', async () => {
       note('a', 'a1', { model_name: 'x\0' })
       note('b', 'b1')
       await log.close()

@@ -14,7 +14,7 @@ import type { Store } from '../../store/store.ts'
 export interface FailedCallLog {
   /** Records one failed call. `make` is called only if the call gets its own row or is the first in a shared row. */
   note(of: { tokenId: number; code: string; beganAtMs: number }, make: () => LogRow): void
-  /** Resolves once every recorded row has been written or has been given up. */
+  /** Resolves once every recorded row has been written or dropped. */
   close(): Promise<void>
 }
 
@@ -29,7 +29,7 @@ export interface FailedCallLogDeps {
   warn(message: string): void
 }
 
-/** The waiting rows of one token and error code. */
+/** The rows of one token and error code that have yet to be written. */
 interface Waiting {
   tokenId: number
   code: string

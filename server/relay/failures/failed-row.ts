@@ -32,7 +32,7 @@ const longestMessage = 500
 
 /**
  * The log row of a failed call. `model_name` contains only models that the gateway serves. Otherwise, each name that a
- * caller invents would get its own totals. The requested name is stored as well.
+ * caller invents would get its own totals. The requested name is in `asked_model`, if it differs.
  */
 export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: number): LogRow {
   const { caller, call, error } = failed
@@ -40,7 +40,7 @@ export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: numb
   const last = attempts.at(-1)
   const channelId = last?.channelId ?? call?.caller.chosenChannel?.id ?? 0
   const requestedModel = cutTo(failed.model, longestName)
-  // For a call with steps, the model is that of the last step.
+  // If the call tried several steps of a virtual model, this is the model of the last step.
   const ran = cutTo(modelAt(routing, channelId, caller.group, last?.model ?? failed.model), longestName)
   return {
     user_id: caller.userId,

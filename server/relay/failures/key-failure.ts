@@ -29,7 +29,8 @@ export function noteKeyFailure(deps: RelayDeps, call: AnyCall, channel: Channel,
 }
 
 /**
- * The channel with a key that this call has not tried. Undefined if there is none or if enough keys have been tried.
+ * The channel with a key that this call has not tried. Undefined if there is none or if the call has tried the maximum
+ * number of keys.
  */
 export function withOtherKey(
   deps: RelayDeps,

@@ -4,7 +4,7 @@ import { addressVerdict, isOfficial } from './no-such-address.ts'
 const verdict = (body: unknown, status = 404) =>
   addressVerdict(status, typeof body === 'string' ? body : JSON.stringify(body), '/responses')
 
-describe('error bodies of a server that does not have the endpoint', () => {
+describe('these error bodies mean that the server does not have the endpoint', () => {
   test.each([
     [''],
     ['404 page not found'],
@@ -27,13 +27,13 @@ describe('error bodies of a server that does not have the endpoint', () => {
     [{}],
   ])('%j', (body) => expect(verdict(body)).toBe('missing'))
 
-  test('a method that is not allowed and a call that is not implemented also count as missing', () => {
+  test('statuses 405 and 501 also mean that the endpoint is missing', () => {
     expect(verdict({ error: { message: 'No model.' } }, 405)).toBe('missing')
     expect(verdict({ error: { message: 'No model.' } }, 501)).toBe('missing')
   })
 })
 
-describe('error bodies that show that the endpoint exists, because something else was not found', () => {
+describe('these error bodies mean that the endpoint exists and something else was not found', () => {
   test.each([
     [
       {

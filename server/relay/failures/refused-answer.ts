@@ -8,7 +8,7 @@ import { AttemptFailed } from './retry-policy.ts'
 export interface Stopped {
   /** The reason in neutral form. */
   reason: string
-  /** The choice has no content except the refusal. */
+  /** True if the choice has no content except the refusal. */
   isEmpty: boolean
 }
 
@@ -26,7 +26,7 @@ export interface Refusal {
    * delivered after all.
    */
   readonly answer: Answer
-  /** Delivers and charges the response, as if it had not been held back. Absent if it cannot be delivered any more. */
+  /** Delivers and charges the response in the usual way. Absent if the response can no longer be delivered. */
   readonly deliver?: (() => Promise<Response>) | undefined
 }
 

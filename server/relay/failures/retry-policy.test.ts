@@ -88,7 +88,7 @@ test('Retry-After is read as seconds or as a date', () => {
   for (const [header, seconds] of cases) expect([header, retryAfterSeconds(header, now)]).toEqual([header, seconds])
 })
 
-test('the pause doubles up to a second, with jitter', () => {
+test('the pause doubles with each attempt, up to one second, and has jitter', () => {
   expect([0, 1, 2, 3, 10].map((attempt) => backOffMs(attempt, () => 1))).toEqual([50, 100, 200, 400, 1000])
   expect(backOffMs(2, () => 0)).toBe(100)
 })

@@ -4,15 +4,18 @@ import type { JsonObject } from '../../lib/json.ts'
 
 /** What a failed attempt means for the rest of the call and for the channel. */
 export interface Verdict {
-  /** Another channel may succeed. */
+  /** True if another channel may succeed. */
   retry: boolean
-  /** The upstream is at fault, not the caller. This counts against the channel's health. */
+  /** True if the upstream is at fault, not the caller. The failure then counts against the channel's health. */
   upstreamFault: boolean
-  /** The channel's key or account is no longer usable; the text says why. */
+  /** The reason why the channel's key or account is no longer usable; undefined if it is usable. */
   disable: string | undefined
-  /** The upstream refused the channel's key or account, not the call. Only the operator can fix that. */
+  /** Set if the upstream refused the channel's key or account, not the call. Only the operator can fix this problem. */
   account?: true
-  /** Nothing was sent, because the channel cannot make this call. Moving on to another channel is not a retry. */
+  /**
+   * Set if nothing was sent, because the channel cannot make this call. Trying the next channel then does not count as
+   * a retry.
+   */
   unsent?: true
 }
 
@@ -117,8 +120,8 @@ const passingStatuses: ReadonlySet<number> = new Set([408, 500, 502, 503, 504, 5
 
 /**
  * True for a failure that the same channel may not repeat a moment later: a connection that was refused or reset before
- * the response, a temporary error of the service, or a busy service that says when to retry. After a timeout, the same
- * channel is not tried again, because the next attempt would probably take as long.
+ * the response, a temporary error of the service, or a busy service that specifies when to retry. After a timeout, the
+ * same channel is not tried again, because the next attempt would probably take as long.
  */
 export function isRepeatable({ status, error, verdict, shouldRetry }: AttemptFailed): boolean {
   if (!verdict.retry || verdict.unsent || verdict.account || shouldRetry === 'false') return false
@@ -153,7 +156,7 @@ export function retryAfterSeconds(header: string | null, nowMs: number): number 
 }
 
 /**
- * A failed attempt, with the error that the caller gets if no other channel succeeds, and with the meaning of the
+ * A failed attempt. It contains the error that the caller receives if no other channel succeeds, and the verdict on the
  * failure.
  */
 export class AttemptFailed extends Error {
@@ -165,7 +168,7 @@ export class AttemptFailed extends Error {
   readonly shaped: JsonObject | undefined
   /** The upstream's error in neutral form, if its dialect is not OpenAI's. */
   readonly failure: Failure | undefined
-  /** The upstream's error body, for callers who speak its dialect. */
+  /** The upstream's error body, for callers that use the same dialect. */
   readonly raw: { dialect: string; text: string } | undefined
   /** The upstream's error body as text; '' if no response arrived or its status was not an error. */
   readonly text: string

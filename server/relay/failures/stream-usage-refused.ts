@@ -9,10 +9,10 @@ const refusal =
   /un(?:known|recogni[sz]ed|supported|expected)|not (?:supported|allowed|permitted|recogni[sz]ed|known)|invalid|extra/i
 
 /**
- * True if a service refuses to report the usage of a stream. Services that are older than OpenAI's `stream_options`
- * refuse it, such as Azure's older API versions and older servers of open models. False if the error may only quote the
- * caller's words. Also false for models whose reasoning is hidden, because without the usage, that reasoning could not
- * be charged.
+ * True if a service rejects the request to report the usage of a stream. Services that do not know OpenAI's
+ * `stream_options` do so, for example Azure's older API versions and older servers of open models. False if the error
+ * may merely quote the caller's text. Also false for models whose reasoning is hidden, because that reasoning can be
+ * charged only from the reported usage.
  */
 export function isAboutUsage(
   { status, error }: AttemptFailed,

@@ -6,8 +6,8 @@ const words =
   /`(?:redacted_)?thinking`|(?:signature|data)`? in `?(?:redacted_)?thinking|thinking\.signature|encrypted[_ ]content|item with id '?rs_|thought[_ ]?signature/i
 
 /**
- * True if a service refuses the reasoning state in a conversation because another service, another account or a key
- * that no longer exists produced it. Reasoning state is opaque, so the gateway cannot tell where it came from.
+ * True if a service refuses the reasoning state in a conversation because that state came from another service, another
+ * account or a key that no longer exists. Reasoning state is opaque, so the gateway cannot check its origin in advance.
  */
 export function isAboutThoughts({ status, error, failure }: AttemptFailed, call: AnyCall): boolean {
   // If a conversation is passed on unchanged, the gateway cannot drop reasoning state from it.

@@ -22,10 +22,10 @@ const mostBytes = 64 * 1024
 const bodyMs = 10_000
 
 /**
- * Counts the tokens of a request. The service counts them if the channel speaks the caller's dialect and can count.
- * Otherwise, the gateway's tokenizer counts them. The call costs nothing and is not logged. It does count towards the
- * limits and need quota, because it uses the service and the CPU like any other call. For a virtual model, the first
- * step that has a channel determines the count. Throws GatewayError.
+ * Counts the tokens of a request. The service counts them if the channel uses the caller's dialect and its service has
+ * a token-count endpoint. Otherwise, the gateway's tokenizer counts them. The call costs nothing and is not logged. It
+ * does count towards the limits and need quota, because it uses the service and the CPU like any other call. For a
+ * virtual model, the first step that has a channel determines the count. Throws GatewayError.
  */
 export function countCall(deps: RelayDeps, call: RelayCall): Promise<Response> {
   const { plan, caller } = call
@@ -37,7 +37,8 @@ export function countCall(deps: RelayDeps, call: RelayCall): Promise<Response> {
 
 async function countAt(deps: RelayDeps, call: RelayCall): Promise<Response> {
   const channel = channelFor(deps, call)
-  // A count says nothing about the channel's health, because a channel that can count may still be unable to answer.
+  // A successful count does not show that the channel is healthy, because the service may count tokens but fail to
+  // answer calls.
   noteHealth(deps, { channel, call }, 'undecided')
   const hold = await holdLeast(deps, call, channel)
   try {

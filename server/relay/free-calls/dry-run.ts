@@ -39,8 +39,8 @@ const question = {
 } as const
 
 /**
- * Reports what would happen to a request of a group now. It makes the same choices as a real call, but holds no quota
- * and calls no service. The health of channels is read but not changed.
+ * Reports what would happen if a caller of the group sent the request now. It makes the same choices as a real call,
+ * but holds no quota and calls no service. The health of channels is read but not changed.
  */
 export async function dryRun(relay: RelayDeps, store: Store, request: DryRunRequest): Promise<DryRun> {
   const { path, draft } = request
@@ -184,7 +184,7 @@ const lastReasons: ReadonlySet<DryRunReason> = new Set(['full', 'resting', 'unhe
 /** The candidates by priority, then in the order that is set for the group (for example by cost), then by weight. */
 function inTurn(deps: DryDeps, call: RelayCall, candidates: readonly Candidate[]): Channel[] {
   const { model, stream: isStream } = call.facts
-  // With this `random`, no channel is chosen for exploration.
+  // Because `random` returns 1, no channel is chosen for exploration.
   const never = { channelCost: deps.channelCost, latencies: deps.latencies, random: () => 1 }
   const levels = [...Map.groupBy(candidates, ({ priority }) => priority)].sort(([a], [b]) => b - a)
   return levels.flatMap(([, level]) =>

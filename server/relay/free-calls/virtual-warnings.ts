@@ -18,7 +18,7 @@ export function virtualWarnings(name: string, deps: Pick<RelayDeps, 'routing' | 
     if (routing.virtuals().get(step.model)?.isEnabled) continue
     const serving = step.group === undefined ? groups : [step.group]
     const unserved = serving.filter((group) => routing.candidates(group, step.model).length === 0)
-    // If all groups may use the model, it is enough that the step is served for one of them.
+    // If all groups may use the virtual model, there is a warning only if none of them has a channel for the step.
     if (virtual.groups || step.group !== undefined || unserved.length === serving.length)
       for (const group of virtual.groups || step.group !== undefined ? unserved : [''])
         warnings.push({ kind: 'unserved', model: step.model, group })

@@ -18,8 +18,8 @@ export function hasMinuteLimit({ token, user }: CallLimits): boolean {
 }
 
 /**
- * The state of the per-minute limits, in OpenAI's headers. Of the token's limit and its user's limit, the one with less
- * remaining is reported.
+ * The state of the per-minute limits, in OpenAI's headers. If both the token and its user have a limit, the headers
+ * report the one with less remaining.
  */
 export function limitHeaders(limits: CallLimits): Record<string, string> {
   const headers: Record<string, string> = {}
