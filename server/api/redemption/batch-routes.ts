@@ -9,7 +9,7 @@ import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** Codes counted by name, and a call that enables or disables all codes with one name. */
+/** Lists the codes counted by name, and enables or disables all codes with a given name that are not used. */
 export function mountBatches(router: ApiRouter, { store, clock }: Pick<ApiDeps, 'store' | 'clock'>): void {
   serve(router, api.redemption.batches, async ({ query, context }) =>
     listed(context, await listBatches(store.read, pageOf(query), { keyword: query.keyword, now: epochSeconds(clock) })),
