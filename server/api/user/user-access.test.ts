@@ -39,7 +39,7 @@ forEachDatabase((_, openFresh) => {
       ({ actor_name, action, target, detail }) => [actor_name, action, target, detail],
     )
 
-  test('an admin sees a user's tokens page by page, with the status that the next request will check, and without any part of a key', async () => {
+  test("an admin sees a user's tokens page by page, with the status that the next request will check, and without any part of a key", async () => {
     const now = Math.floor(api.time.ms / 1000)
     const plain = await addToken({ name: 'plain', unlimited_quota: true })
     const old = await addToken({ name: 'old', unlimited_quota: true, expired_time: now + 5 })
@@ -84,7 +84,7 @@ forEachDatabase((_, openFresh) => {
     ])
   })
 
-  test('a token's status can be set only to 1 or 2; an expired token cannot be enabled; other fields are refused', async () => {
+  test("a token's status can be set only to 1 or 2; an expired token cannot be enabled; other fields are refused", async () => {
     const { id } = await addToken({ name: 'mine', unlimited_quota: true })
     for (const status of [0, 3, 4]) expect((await setStatus(id, status)).json.message).toBe('status must be 1 or 2.')
     await api.store.write((trx) => trx.updateTable('tokens').set({ status: 3, expired_time: 5 }).execute())
@@ -98,7 +98,7 @@ forEachDatabase((_, openFresh) => {
     expect((await setStatus(id, 2, 12_345)).json.message).toBe('User not found.')
   })
 
-  test('an admin sees the address and client of each of a user's sessions, and ends one session or all', async () => {
+  test("an admin sees the address and client of each of a user's sessions, and ends one session or all", async () => {
     const phone = await logIn(user, { 'user-agent': 'Phone/1.0' })
     api.time.ms += 1000
     const laptop = await logIn(user, { 'user-agent': `Laptop/2.0 ${'x'.repeat(400)}` }, '198.51.100.8')
