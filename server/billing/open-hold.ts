@@ -206,8 +206,8 @@ export class OpenHold implements Hold {
     const isDone = result !== undefined && !result.leaseGone
     draw.settled(isDone && result.found ? Math.min(op.charge, this.amount) : 0, result?.leaseGone)
     if (isDone) return result
-    // The lease is gone, or the database rejects the charge. The call then gets a row from the balance, so that it can
-    // be charged here or closed by the sweep (`sweep-holds.ts`).
+    // The lease is gone, or the database rejects the charge. The units are therefore taken from the balance, which
+    // writes the call's row. The row can be charged here, or closed by the sweep (`sweep-holds.ts`).
     await draw.takeFromBalance()
     op.lease = undefined
     return result && settleUntilDone(this.#deps, op)

@@ -65,7 +65,7 @@ export interface PriceBook {
   sheet(model: string, channelType: number): PriceSheet | undefined
   /**
    * The price sheet and ratio (millionths) from which the upstream cost of a call is computed in the same way as a
-   * price; undefined if `cost` does not allow this.
+   * price; undefined if the list price or rate that `cost` requires is missing.
    */
   costing(model: string, channelType: number, cost: ModelCost): { sheet: PriceSheet; ratio: bigint } | undefined
   /** A price that does not depend on a model. Token classes without a rate cost as much as plain tokens. */

@@ -314,7 +314,7 @@ function promptAmount(usage: Usage, prices: ClassPrices): bigint {
   )
 }
 
-/** Assigns this many tokens to text while there is text left, then to images, and then to audio. */
+/** Assigns `tokens` first to the remaining text, then to images, and then to audio. */
 function inTurn(tokens: number, text: number, images: number, sound: number) {
   const asText = Math.min(tokens, text)
   const asImages = Math.min(tokens - asText, images)
@@ -322,8 +322,8 @@ function inTurn(tokens: number, text: number, images: number, sound: number) {
 }
 
 /**
- * The amount for tokens written to the cache. `fresh` is the price of an uncached token of the same kind. `hour` is the
- * number of the tokens that are cached for an hour.
+ * The amount for `tokens` that were written to the cache. `hour` of them are cached for an hour. `fresh` is the price
+ * of an uncached token of the same kind.
  */
 function writtenAmount(tokens: number, hour: number, prices: ClassPrices, fresh: bigint): bigint {
   if (tokens === 0) return 0n
@@ -334,8 +334,8 @@ function writtenAmount(tokens: number, hour: number, prices: ClassPrices, fresh:
 }
 
 /**
- * The price that is in the same proportion to `anchor` as `from` is to `fromAnchor`; `anchor` itself if `fromAnchor` is
- * 0.
+ * Returns `from` × `anchor` ÷ `fromAnchor`, a price with the same ratio to `anchor` as `from` has to `fromAnchor`. If
+ * `fromAnchor` is 0, returns `anchor`.
  */
 export function follow(from: bigint, fromAnchor: bigint, anchor: bigint): bigint {
   if (fromAnchor === anchor) return from
