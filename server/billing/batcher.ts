@@ -82,8 +82,8 @@ export function createBatcher(store: LedgerStore): Batcher {
       const results = await store.apply(batch.map((each) => each.op))
       for (const [index, each] of batch.entries()) each.resolve(results[index])
     } catch (error) {
-      // Only if the database rejected the batch's content can one operation be the cause. If the database is
-      // unreachable, every operation fails.
+      // A single operation can be the cause only if the database rejected the batch because of its content. If the
+      // database is unreachable, every operation fails.
       if (batch.length > 1 && isRefusal(error)) for (const each of batch) await alone(each)
       else for (const each of batch) each.reject(error)
     }

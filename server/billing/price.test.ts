@@ -92,7 +92,7 @@ describe('chargeTokens', () => {
     expect(chargeTokens(usage, sheet, ratioOne)).toBe(50 * 0.1 + 40 * 2 + 10 * 20)
   })
 
-  test('cached audio tokens are counted neither as uncached audio nor as cached text', () => {
+  test('cached audio tokens are charged once, at the price of cached audio', () => {
     const sheet = sheetOf('gemini-2.5-flash', {})
     const usage = { ...counts(1000), cachedTokens: 500, audioPromptTokens: 300, cachedAudioTokens: 200 }
     // 200 tokens of cached audio at $0.1, 100 of audio at $1, 300 of cached text at $0.03, and 400 of text at $0.3.

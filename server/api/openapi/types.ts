@@ -60,7 +60,7 @@ export interface Link {
 
 export interface HeaderObject {
   description: string
-  /** Set if every response with this status has the header. */
+  /** True if every response that is described by the enclosing object has the header. */
   required?: true
   schema: JsonSchema
 }

@@ -96,8 +96,8 @@ async function channelItems({ db, now }: Ask, channels: readonly WatchedChannel[
 
 /**
  * Counts a channel's attempts if too many of them failed; undefined otherwise. It adds hours from the newest to the
- * oldest until there are `leastAttempts` attempts. A channel with little traffic can therefore count as failing, and a
- * channel that has recovered soon does not.
+ * oldest until there are `leastAttempts` attempts. A channel with little traffic can therefore count as failing. A
+ * channel that has recovered stops counting as failing after a few attempts.
  */
 function failingNow(hours: readonly ChannelHour[]): { since: number; count: number; failed: number } | undefined {
   let [count, failed, since] = [0, 0, 0]
