@@ -26,7 +26,7 @@ export interface AppOptions {
   basePath?: string
 }
 
-/** The program as a function that answers requests. */
+/** The HTTP application: the function that handles requests, and its routes. */
 export interface App {
   fetch(request: Request, env: AppEnv['Bindings']): Response | Promise<Response>
   /** All registered routes, including middleware (method ALL), for tests that check each route. */
@@ -62,9 +62,9 @@ export function createApp(context: Context, options: AppOptions): App {
 }
 
 /**
- * Serves a request through the router and calls `ended`. It does not call `ended` for responses that may take long,
- * because those responses call it themselves. These are the responses to POST requests under /v1/, live logs, and
- * downloads. Only logged-in people get the last two.
+ * Serves a request through the router, and calls `ended` once there is a response. It does not call `ended` for
+ * responses that may take long: responses to POST requests under /v1/, live logs, and downloads. Only logged-in users
+ * receive live logs and downloads.
  */
 async function routed(
   router: Hono<AppEnv>,
@@ -92,7 +92,7 @@ function absolute(request: Request): Request {
   return request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request
 }
 
-/** Removes the base path from a request's URL if the proxy has passed it on. A proxy may also remove it itself. */
+/** Removes the base path from a request's URL. The path is not there if the proxy has already removed it. */
 function withoutBase(request: Request, basePath: string): Request {
   if (basePath === '') return request
   const path = pathnameOf(request.url)
@@ -127,7 +127,7 @@ function createRouter(context: Context, management: Management, options: AppOpti
   for (const path of ['/v1/*', '/v1alpha/*', '/v1beta/*', '/upload/*'])
     app.all(path, (c) => unknownPath(c, readerDialect(c.req.raw)))
   app.all('/dashboard/*', (c) => unknownPath(c))
-  // The rate limit for the remaining paths needs the client's address.
+  // The rate limit for all other paths needs the client's address.
   app.use(clientAddress(context.relay.trustedProxies))
   app.use(limitByAddress(context.limits.web, (c) => c.text('Too many requests, please try again later.', 429)))
   // Serves the console's files, and the console page for each of the console's routes.

@@ -1,18 +1,18 @@
 import type { ServiceState } from '../../contract/api/status-page.ts'
 
-/** The number of calls in a period, and of those that failed because of this service. */
+/** The number of calls in a period, and how many of these calls failed because of this service. */
 export interface Counts {
   calls: number
   failed: number
 }
 
-/** The minimum number of calls for a percentage. With fewer calls, it would say little about the service. */
+/** The minimum number of calls for a percentage. With fewer calls, a percentage would say little about the service. */
 const leastCalls = 10
-/** From these percentages of served calls on, the service counts as up or as degraded. */
+/** The minimum percentages of successful calls for the states `up` and `degraded`. */
 const upFrom = 95
 const degradedFrom = 70
 
-/** The percentage of served calls, rounded down to a tenth; null if there were too few. */
+/** The percentage of calls that did not fail, rounded down to a tenth; null if there were too few calls. */
 export function uptimeOf({ calls, failed }: Counts): number | null {
   return calls < leastCalls ? null : Math.floor((Math.max(0, calls - failed) * 1000) / calls) / 10
 }

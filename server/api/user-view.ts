@@ -2,7 +2,7 @@ import type { User } from '../../contract/api/user.ts'
 import type { UserRow } from '../store/accounts/users.ts'
 import { spentNow } from './spent-now.ts'
 
-/** A user with every field empty. Responses that show only a few fields fill in those. */
+/** A user with every field empty. Responses with only a few fields start from this user and set those fields. */
 const blankUser: User = {
   id: 0,
   username: '',

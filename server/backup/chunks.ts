@@ -5,7 +5,10 @@ import { type BackupHeader, headerBytes, magic, mostHeaderBytes, parseHeader } f
 /** The number of unencrypted bytes per chunk. */
 const chunkBytes = 64 * 1024
 const tagBytes = 16
-/** A bit that marks the length of the last chunk. It reveals if a file was truncated between two chunks. */
+/**
+ * A bit that is set in the length field of the last chunk. Without it, a file that was truncated between two chunks
+ * would look complete.
+ */
 const lastMark = 0x8000_0000
 
 /**
@@ -56,7 +59,7 @@ function sealed(plain: Buffer, key: Buffer, nonce: Buffer, bound: Buffer): Buffe
   return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Reads exact numbers of bytes from a source with pieces of any size. */
+/** Reads a stream of pieces of any size in blocks of a given number of bytes. */
 class ByteReader {
   readonly #pieces: AsyncIterator<Uint8Array>
   #rest: Buffer = Buffer.alloc(0)
@@ -65,7 +68,7 @@ class ByteReader {
     this.#pieces = pieces[Symbol.asyncIterator]()
   }
 
-  /** The next bytes. They are fewer than `length` only at the end. */
+  /** Returns the next `length` bytes, or fewer at the end of the stream. */
   async take(length: number): Promise<Buffer> {
     const parts = [this.#rest]
     let size = this.#rest.length
@@ -89,7 +92,8 @@ class ByteReader {
 export interface ChunkedFile {
   header: BackupHeader
   /**
-   * The content of the file. It is checked as it is read, and the last bytes are returned only if the file is complete.
+   * The content of the file. Throws BackupError if the file is damaged or incomplete. With a key, each chunk is
+   * verified before its bytes are returned. Without a key, the checksum is verified before the last bytes are returned.
    */
   bytes(key: Buffer | undefined): AsyncGenerator<Buffer>
   close(): Promise<void>

@@ -5,7 +5,7 @@ import * as z from 'zod/mini'
 import type { SnapshotPart, Value } from '../store/snapshot/snapshot.ts'
 import { damagedBackup } from './backup-error.ts'
 
-/** The first line inside a backup. It contains the facts about the installation that are not rows. */
+/** The first line of a backup's content. It contains facts about the installation that are not rows of a table. */
 const factsSchema = z.object({
   migrations: z.array(z.string()),
   secret_check: z.optional(z.string()),
@@ -23,8 +23,8 @@ const lineSchema = z.union([
 ])
 
 /**
- * The maximum length of a line. A line is one piece of a table, and is much longer than a megabyte only if it has a
- * single huge value.
+ * The maximum length of a line. A line contains some rows of a table. It is much longer than a megabyte only if a
+ * single value is that large.
  */
 const mostLineBytes = 512 * 1024 * 1024
 const level = 6
@@ -33,7 +33,10 @@ const level = 6
  */
 const windowLog = 24
 
-/** The compressed lines of a backup: facts, tables with their rows and counts, and a checksum of all lines before it. */
+/**
+ * Returns the compressed content of a backup. Its lines are the facts, the tables with their rows and row counts, and a
+ * checksum of all earlier lines.
+ */
 export function written(facts: BackupFacts, parts: AsyncIterable<SnapshotPart>): AsyncGenerator<Buffer> {
   return through(linesOf(facts, parts), createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: level } }))
 }
@@ -54,7 +57,7 @@ async function* linesOf(facts: BackupFacts, parts: AsyncIterable<SnapshotPart>):
   yield Buffer.from(`${JSON.stringify({ sha256: hash.digest('hex') })}\n`)
 }
 
-/** The content of a backup. `parts` must be read to the end, because the checksum is compared only then. */
+/** The content of a backup. `parts` must be read to the end, because the checksum is at the end. */
 export interface BackupContents {
   facts: BackupFacts
   parts: AsyncGenerator<SnapshotPart>
@@ -106,7 +109,7 @@ function parsed<Schema extends z.core.$ZodType>(schema: Schema, value: unknown):
   return result.data
 }
 
-/** Validates the rows without a schema, because there may be millions of values. */
+/** Validates rows without a schema, which would be too slow for millions of values. */
 function rowsIn(value: unknown[]): Value[][] {
   for (const row of value) {
     if (!Array.isArray(row)) throw damagedBackup('a row of it is not a list')
@@ -117,8 +120,8 @@ function rowsIn(value: unknown[]): Value[][] {
 }
 
 /**
- * Sends bytes through a compressor, only as fast as the result is read. Errors of the source and of the compressor are
- * passed on.
+ * Sends bytes through a compressor or decompressor, only as fast as the caller reads the result. Errors of the source
+ * are thrown unchanged. Compression errors are thrown as BackupError.
  */
 async function* through(source: AsyncIterable<Uint8Array>, transform: Transform): AsyncGenerator<Buffer> {
   const input = Readable.from(source)

@@ -13,7 +13,7 @@ const encryptionSchema = z.union([
     by: z.literal('passphrase'),
     salt: saltHex,
     check,
-    // The limits keep a manipulated file from using up the memory.
+    // With limits, a manipulated file cannot exhaust the memory.
     cost: z.int().check(z.gte(1024), z.lte(1_048_576)),
     blockSize: z.literal(8),
   }),
@@ -25,7 +25,7 @@ const headerSchema = z.object({
   format: z.int(),
   /** The version of Tollgate that wrote the file. */
   version: z.string(),
-  /** The last migration of the schema. */
+  /** The name of the last migration that was applied to the database. */
   schema: z.string(),
   created_at: z.iso.datetime(),
   database: z.enum(['sqlite', 'postgres']),
@@ -42,7 +42,7 @@ export type Encryption = z.infer<typeof encryptionSchema>
 export const magic = Buffer.from('TOLLGATE BACKUP\n')
 export const mostHeaderBytes = 64 * 1024
 
-/** The bytes of a header: its length, and JSON. */
+/** The bytes of a header: the length of its JSON, and the JSON. */
 export function headerBytes(header: BackupHeader): Buffer {
   const json = Buffer.from(JSON.stringify(header))
   const length = Buffer.alloc(4)

@@ -15,7 +15,7 @@ export type AskSecret = (header: BackupHeader) => Promise<BackupSecret>
 export interface CheckedBackup extends LoadSource {
   header: BackupHeader
   facts: BackupFacts
-  /** The number of rows in each table. */
+  /** The number of rows by table name. */
   rows: Record<string, number>
 }
 
@@ -30,7 +30,7 @@ export async function checkBackup(path: string, askSecret: AskSecret): Promise<C
   try {
     key = header.encryption ? await keyOf(await askSecret(header), header.encryption) : undefined
   } finally {
-    // The file is opened again for each pass over it.
+    // The file is opened again each time its content is read.
     await file.close()
   }
   const { facts, parts } = await open(path, key)

@@ -24,7 +24,7 @@ import { fileSink, partialEnd, type Sink, writeBackup } from './write-backup.ts'
 
 const hourSeconds = 3600
 const aliveEveryMs = 60_000
-/** After a failure, another attempt is made after this time. */
+/** The time after a failed backup until the next attempt. */
 const retrySeconds = hourSeconds
 
 export interface ScheduledBackupDeps {
@@ -38,13 +38,13 @@ export interface ScheduledBackupDeps {
   warn(message: string): void
 }
 
-/** The backups that the server makes itself. */
+/** The backups that the server makes, on schedule or when an admin requests one. */
 export interface ScheduledBackups {
-  /** Makes a backup if one is due. At most one node makes one at a time. */
+  /** Makes a backup if one is due. Only one node makes a backup at a time. */
   runIfDue(): Promise<void>
   /**
-   * Begins a requested backup, and returns while it is being made. `off` means that no destination is set. `running`
-   * means that a node is already making a backup.
+   * Starts a backup for the user `by`, and returns before it is finished. Returns `off` if no destination is set, and
+   * `running` if a node is already making a backup.
    */
   start(by: string): Promise<'started' | 'running' | 'off'>
   /** When the next backup is due, in epoch seconds; 0 if backups are off. */
@@ -58,7 +58,7 @@ export function createScheduledBackups(deps: ScheduledBackupDeps): ScheduledBack
   const take = () => store.write((trx) => beginRun(trx, backupRun, epochSeconds(clock)))
   const release = () => store.write((trx) => finishRun(trx, backupRun, epochSeconds(clock)))
 
-  /** Makes a backup. This node must have taken the run. Never rejects. */
+  /** Makes a backup. `take` must have returned true, so that no other node makes one. Never rejects. */
   async function run(by: string): Promise<void> {
     const alive = setInterval(() => {
       store.write((trx) => touchRun(trx, backupRun, epochSeconds(clock))).catch(() => undefined)
@@ -90,7 +90,7 @@ export function createScheduledBackups(deps: ScheduledBackupDeps): ScheduledBack
         return due > 0 && due <= epochSeconds(clock)
       }
       if (!(await isDue()) || !(await take())) return
-      // Another node may have made the backup between the check and the start of the run.
+      // Another node may have made the backup between the first check and `take`.
       if (await isDue()) await run('schedule')
       else await release()
     },
@@ -106,8 +106,8 @@ export function createScheduledBackups(deps: ScheduledBackupDeps): ScheduledBack
 type Schedule = Pick<Settings, 'BackupEveryHours' | 'BackupHour'>
 
 /**
- * The time at which the backup after the last good one is due, in epoch seconds. Due times are whole intervals after
- * BackupHour on the first day of 1970. If there is no good backup, one is due now.
+ * When the backup after the last good one is due, in epoch seconds. A backup is due at BackupHour (UTC) on 1970-01-01
+ * and every BackupEveryHours from then on. If there is no good backup, one is due now.
  */
 export function dueAt({ BackupEveryHours, BackupHour }: Schedule, lastGood: number | undefined): number {
   if (lastGood === undefined) return 1
@@ -210,7 +210,10 @@ function targetOf({ dataDir, guard }: ScheduledBackupDeps, options: Settings, na
   }
 }
 
-/** Removes files that a process left unfinished. This is safe because no other node is making a backup now. */
+/**
+ * Removes incomplete files of backups that were interrupted. This is safe because no other node is making a backup at
+ * this time.
+ */
 async function removePartial(folder: string): Promise<void> {
   for (const name of await readdir(folder))
     if (name.endsWith(partialEnd) && isBackupName(name.slice(0, -partialEnd.length)))
@@ -226,7 +229,7 @@ function s3Of(options: Settings, guard: MetadataGuard): S3 {
 async function removeSurplus({ store, warn }: ScheduledBackupDeps, target: Target, keep: number): Promise<void> {
   for (const { id, path } of await surplusBackups(store.read, target, keep)) {
     try {
-      // A path from the database is deleted only if this job could have written it.
+      // The path comes from the database. It is deleted only if its name is that of a scheduled backup.
       if (isBackupName(basename(path))) await target.remove(path)
       await store.write((trx) => forgetBackup(trx, id))
     } catch (error) {

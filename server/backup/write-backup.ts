@@ -11,11 +11,11 @@ import { written } from './contents.ts'
 import { type BackupHeader, formatVersion } from './header.ts'
 
 export interface BackupOptions {
-  /** The URL of the database, as for `openStore`. */
+  /** The URL of the database, in the form that `openStore` accepts. */
   databaseUrl: string
-  /** The secret for encrypting the backup; undefined if it is not encrypted. */
+  /** The passphrase or key file with which the backup is encrypted; undefined for a backup without encryption. */
   secret: BackupSecret | undefined
-  /** The secret key, if the backup should contain it. This requires `secret`. */
+  /** The installation's secret key, if the backup should contain it. Requires `secret`. */
   secretKey: string | undefined
   now: Date
 }
@@ -62,7 +62,7 @@ export async function writeBackup(options: BackupOptions, sink: Sink): Promise<W
   }
 }
 
-/** Throws if a newer version has changed the database, because the backup would lack its tables. */
+/** Throws if a newer version has migrated the database, because the backup would lack that version's tables. */
 function requireKnown({ migrations, missingTable }: SnapshotFacts): void {
   const unknown = migrations.find((name) => !migrationNames.includes(name))
   if (unknown !== undefined)
@@ -131,14 +131,15 @@ export function fileSink(path: string): Sink {
 }
 
 /**
- * Writes all bytes. A nearly full disk may accept only some of them, and the next attempt then fails with the reason.
+ * Writes all bytes. If the disk is nearly full, a write may accept only some of the bytes. The next write then fails
+ * with the reason.
  */
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
 }
 
 async function syncFolder(path: string): Promise<void> {
-  // Some systems do not allow programs to open folders.
+  // Some systems cannot open folders. On these systems, the folder is not synced.
   const folder = await open(path, 'r').catch(() => undefined)
   await folder?.sync().catch(() => undefined)
   await folder?.close()

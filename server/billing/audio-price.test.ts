@@ -22,7 +22,7 @@ describe('speechCharge', () => {
     expect(speechCharge({ input: '' }, sheetOf('tts-1'), ratioOne).quota).toBe(0)
   })
 
-  test('models priced by tokens use the reported usage, or an estimate from the text', () => {
+  test('for models priced by tokens, the charge uses the reported usage, or an estimate from the text', () => {
     const sheet = sheetOf('gpt-4o-mini-tts')
     const usage = { promptTokens: 100, completionTokens: 1000 }
     expect(speechCharge({ input: 'abc', usage }, sheet, ratioOne)).toMatchObject({ quota: 6030, estimated: false })
@@ -63,7 +63,7 @@ describe('transcriptionCharge', () => {
     expect(charge('gpt-4o-transcribe', { seconds: 60 }).estimated).toBe(true)
   })
 
-  test('applies the group ratio, a model ratio option (15 is $0.006 a minute) and a price per call', () => {
+  test('applies the group ratio, ModelRatio (15 is $0.006 a minute) and ModelPrice (a price per request)', () => {
     expect(charge('whisper-1', { seconds: 60 }, 500_000n).quota).toBe(1500)
     expect(charge('whisper-1', { seconds: 60 }, ratioOne, { ModelRatio: '{"whisper-1":30}' }).quota).toBe(6000)
     expect(charge('whisper-1', { seconds: 60 }, ratioOne, { ModelPrice: '{"whisper-1":0.01}' }).quota).toBe(5000)

@@ -4,8 +4,8 @@ import { scaleDecimal } from '../lib/decimal.ts'
 import { chargeTokens, type PriceSheet, roundUp } from './price.ts'
 
 /**
- * A charge in quota. `estimated` is true if the upstream reported no measure, so that the charge was estimated from the
- * text instead of the audio.
+ * A charge in quota. `estimated` is true if the upstream did not report the quantity that is priced, so that it was
+ * estimated from the text or from the length of the audio.
  */
 export interface AudioCharge {
   readonly quota: number
@@ -22,14 +22,14 @@ export interface SpeechMeasure {
   readonly usage?: Usage
 }
 
-/** The measures of a transcription, all of them optional. The most precise one that fits the model's price is used. */
+/** The known measures of a transcription. The charge uses the most precise one that the model's price allows. */
 export interface TranscriptionMeasure {
   /** The length of the audio. */
   readonly seconds?: number
   readonly usage?: Usage
   /** The number of tokens of the transcribed text. */
   readonly textTokens?: number
-  /** The end of the transcript's last cue. */
+  /** The end time of the transcript's last subtitle, in seconds. */
   readonly cueSeconds?: number
   /** The minimum length of the audio, derived from the size of the upload; 0 = unknown. */
   readonly leastSeconds?: number
@@ -41,8 +41,8 @@ export interface TranscriptionMeasure {
  */
 const speechTokensPer900Bytes = 1250
 /**
- * Matches models that get the instructions separately from the text to be spoken, as OpenAI's do. Other models get one
- * text with both, and may speak all of it.
+ * Matches models that receive the instructions separately from the text to be spoken, such as OpenAI's. Other models
+ * receive the instructions and the text as a single text, and may speak all of it.
  */
 const speakInputAlone = /(?:^|\/)gpt-/
 /** A minute of speech is about 200 text tokens, and a minute of audio is about 1,000 prompt tokens. */
@@ -52,9 +52,8 @@ const soundTokensPerMinute = 1000
 const millisecondsPerHour = 3_600_000n
 
 /**
- * The price of synthesised speech. For tts-1 and similar models it is per character (Unicode code point). For models
- * that are priced by tokens, it is by tokens. If the upstream reports no audio tokens, they are estimated from the
- * text.
+ * The price of synthesised speech. tts-1 and similar models are priced by character (Unicode code point), other models
+ * by token. If the upstream reports no usage, the tokens are estimated from the text.
  * @param groupRatio millionths
  */
 export function speechCharge(
@@ -72,9 +71,8 @@ export function speechCharge(
 }
 
 /**
- * The price of a transcription. For whisper-1 and similar models it depends on the length of the audio. For models that
- * report usage, it is by tokens. If only the text is known, the length of the audio is estimated from the length of the
- * text.
+ * The price of a transcription. whisper-1 and similar models are priced by the length of the audio, other models by
+ * token. If the upstream reports neither usage nor the length, the length is estimated from the text.
  * @param groupRatio millionths
  */
 export function transcriptionCharge(

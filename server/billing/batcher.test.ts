@@ -17,7 +17,7 @@ function counted(ledger: LedgerStore): LedgerStore & { sizes: number[] } {
 }
 
 forEachDatabase((_name, openFresh) => {
-  test('operations of one event-loop turn form one transaction, and those that arrive while it is being written form the next', async () => {
+  test('operations of one event-loop turn form one transaction, and operations that arrive while it is written form the next one', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 10_000, token: 10_000 })
     const ledger = counted(store.ledger)
@@ -32,7 +32,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ held: 70 })
   })
 
-  test('a burst is split, so that its first operations need not wait for the last', async () => {
+  test('a burst of operations is split into several transactions', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 100_000, token: 100_000 })
     const ledger = counted(store.ledger)
@@ -42,7 +42,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ held: 11_000 })
   })
 
-  test('only the operation that the database rejects fails', async () => {
+  test('if the database rejects an operation, the other operations of its batch succeed', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 1000 })
     const batcher = createBatcher(store.ledger)

@@ -7,13 +7,16 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Group commit: operations that arrive while one batch is being written go into the next batch. */
+/**
+ * Writes ledger operations in batches, one transaction per batch. Operations that arrive while a batch is being written
+ * go into the next batch.
+ */
 export interface Batcher {
   /** Resolves when the operation is durable. Rejects if the database rejected it. */
   push(op: LedgerOp): Promise<LedgerResult>
   /**
-   * Queues an operation that nobody waits for. It goes into the next batch. If no batch starts within a few
-   * milliseconds, it starts one itself. Under load, it therefore needs no separate transaction.
+   * Queues an operation whose result no request waits for. If no batch starts within a few milliseconds, the operation
+   * starts one. Under load, it joins another batch and needs no transaction of its own.
    */
   defer(op: LedgerOp): Deferred
   /** The number of operations that are not durable yet. */
@@ -31,8 +34,8 @@ export interface Deferred {
 }
 
 /**
- * The maximum number of operations per transaction. Because of it, the first operations of a burst need not wait for
- * the last.
+ * The maximum number of operations per transaction. With this limit, the first operations of a burst do not wait for
+ * the last ones.
  */
 const largestBatch = 512
 /** The maximum time that a deferred operation waits for a batch. */
@@ -46,7 +49,7 @@ export function createBatcher(store: LedgerStore): Batcher {
   let queue: Waiting[] = []
   let running = false
   let inFlight = 0
-  /** True if somebody waits for an operation in the queue. */
+  /** True if a caller waits for an operation in the queue, so that the batch must start now. */
   let isAwaited = false
   let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -79,8 +82,8 @@ export function createBatcher(store: LedgerStore): Batcher {
       const results = await store.apply(batch.map((each) => each.op))
       for (const [index, each] of batch.entries()) each.resolve(results[index])
     } catch (error) {
-      // Only a batch that was rejected because of its content has an invalid operation to find. An unreachable database
-      // rejects every operation.
+      // A single operation can be the cause only if the database rejected the batch because of its content. If the
+      // database is unreachable, every operation fails.
       if (batch.length > 1 && isRefusal(error)) for (const each of batch) await alone(each)
       else for (const each of batch) each.reject(error)
     }

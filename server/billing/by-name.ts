@@ -1,4 +1,4 @@
-/** Prices derived from a model's name alone, for models that are in no table. */
+/** Prices derived only from a model's name, for models without an entry in a price table. */
 import { type PriceBasis, quotaOne } from './price.ts'
 import type { PriceSet } from './price-lines.ts'
 
@@ -44,7 +44,10 @@ export function basisByName(model: string): PriceBasis {
   return /^whisper/.test(model) ? 'duration' : 'tokens'
 }
 
-/** The prices at ratio 1 of a model whose ratio an option sets. The caller then scales the prices to that ratio. */
+/**
+ * The prices of a model at ratio 1, for models whose ratio is set by an option. The caller multiplies the prices by
+ * that ratio.
+ */
 export function genericPrices(model: string): PriceSet {
   const input = quotaOne
   const output = (input * completionRatioByName(model)) / 1_000_000n

@@ -1,8 +1,8 @@
 import type { ChannelFull, PlaceAsked } from '../store/schema/ledger-types.ts'
 
 /**
- * The place that a call needs on a channel with caps. A call that has a place is counted in the caps, which limit the
- * use of the channel.
+ * A request for a place on a channel with caps. Caps limit the use of a channel, and each call with a place counts
+ * towards them.
  */
 export interface PlaceRequest extends PlaceAsked {
   channelId: number

@@ -1,12 +1,12 @@
 import { heldFactor, type ModelCost, maxCostModels } from '../../contract/api/channel-costs.ts'
 
-/** Prices by the upstream's name for the model. */
+/** Prices by upstream model name. */
 export type CostTable = Readonly<Record<string, ModelCost>>
 
 /** The rates that a cost can have. */
 export const rateNames = ['input', 'output', 'cached', 'cache_write', 'request', 'multiplier'] as const
 
-/** A table's own entry for a model; undefined if it has none. */
+/** The entry of a model in a table; undefined if there is none. */
 export function ownCost(models: CostTable, model: string): ModelCost | undefined {
   return Object.hasOwn(models, model) ? models[model] : undefined
 }
@@ -15,7 +15,10 @@ export function isSameCost(one: ModelCost, other: ModelCost): boolean {
   return rateNames.every((name) => one[name] === other[name])
 }
 
-/** The largest quotient of a new rate and the old rate; null if the costs have no rate in common that was above 0. */
+/**
+ * The largest factor between an old rate above 0 and the new rate of the same name. Null if there is no such pair of
+ * rates.
+ */
 export function factorOf(old: ModelCost, cost: ModelCost): number | null {
   const factors = rateNames.flatMap((name) => {
     const [from, to] = [old[name], cost[name]]
@@ -34,9 +37,9 @@ export function isHeld(old: ModelCost, cost: ModelCost): boolean {
 }
 
 /**
- * Compares the price of a model that had none before with the model's usual costs. If it differs from all of them by a
- * factor of ten or more, it must be confirmed, and the result is the first usual cost. Undefined if the price is near
- * any usual cost, or if there is none. Usual rates of 0 are ignored.
+ * Checks the first price of a model against the model's usual costs. If the price differs from each of them by a factor
+ * of ten or more, an admin must confirm it, and the result is the first usual cost. Otherwise, or if there are no usual
+ * costs, the result is undefined. Usual rates of 0 are ignored.
  */
 export function implausibleAgainst(usual: readonly ModelCost[], cost: ModelCost): ModelCost | undefined {
   const known = usual.map(
@@ -64,13 +67,13 @@ export function describeCost(model: string, old: ModelCost | undefined, cost: Mo
   return `${model}: ${rates.join(', ')}`
 }
 
-/** The result of merging a list of prices that nobody has checked. */
+/** The result of merging a list of unchecked prices into a cost table. */
 export interface Merged {
   /** The table with all prices that need no confirmation. */
   models: Record<string, ModelCost>
   /**
-   * Prices that need confirmation, because they differ too much from the old prices. The price of a model that had none
-   * before is compared with the usual costs instead.
+   * Prices that need confirmation, because they differ too much from the old prices. The first price of a model is
+   * compared with the model's usual costs instead.
    */
   held: Record<string, HeldCost>
 }
@@ -83,9 +86,9 @@ export interface HeldCost {
 }
 
 /**
- * Takes the prices of `names` from a list. A model that is not in the list, or whose price is of an unknown kind, keeps
- * its old price. Prices in `refused` were held before, so they are neither used nor held again. `usual` returns the
- * usual costs of a model.
+ * Merges the prices of the models `names` from `list` into `old`. A model that is not in the list, or whose price is of
+ * an unknown kind (null), keeps its old price. Prices in `refused` were rejected by an admin, so they are neither used
+ * nor held again. `usual` returns the usual costs of a model.
  */
 export function mergePrices(
   { old, refused, usual }: { old: CostTable; refused: CostTable; usual: (model: string) => readonly ModelCost[] },

@@ -37,7 +37,7 @@ describe('costs', () => {
     expect(costOf('some-model', { request: 10_000n, input: 2_000_000n }, usage)).toBe(6000)
   })
 
-  test('cached tokens have their own rate, or keep their proportion to the price list', () => {
+  test('cached tokens have their own rate, or the same discount on input as in the price list', () => {
     const usage = { promptTokens: 1000, completionTokens: 0, cachedTokens: 1000 }
     const input = 3_000_000n
     expect(costOf('claude-sonnet-4-5', { input, cached: 1_000_000n }, usage)).toBe(500)
@@ -55,12 +55,12 @@ describe('costs', () => {
     expect(priced.costing('unknown', 1, { multiplier: 1_000_000n })).toBeUndefined()
   })
 
-  test('a model that is not charged by tokens has a cost only by request', () => {
+  test('a model that is not charged by tokens has a cost only if there is a rate per request', () => {
     expect(book.costing('whisper-1', 1, { rates: { input: 1_000_000n } })).toBeUndefined()
     expect(book.costing('dall-e-3', 1, { rates: { request: 40_000n } })?.sheet.perCall).toBe(20_000_000_000_000_000n)
   })
 
-  test('property: for any usage, the cost is the exact sum of its classes, rounded up', () => {
+  test('property: for any usage, the cost is the exact sum over all token classes, rounded up', () => {
     const random = createRandom(7)
     for (let round = 0; round < 2000; round++) {
       const rate = () => BigInt(random(50_000_001))
@@ -70,8 +70,8 @@ describe('costs', () => {
       const cacheWriteTokens = random(promptTokens - cachedTokens + 1)
       const completionTokens = random(20_000)
       const plain = promptTokens - cachedTokens - cacheWriteTokens
-      // Rates are millionths of a dollar per million tokens or per request. Multiplied by the tokens or by a million,
-      // the unit is 1e-12 dollars.
+      // Rates are in millionths of a dollar, per million tokens or per request. Multiplying a rate by the tokens, or
+      // the rate per request by a million, gives an amount in 1e-12 dollars.
       const exact =
         BigInt(plain) * rates.input +
         BigInt(cachedTokens) * rates.cached +

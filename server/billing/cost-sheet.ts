@@ -1,4 +1,7 @@
-/** The upstream's prices for a model as a price sheet, so that a cost is computed exactly like a price. */
+/**
+ * Price sheets with the prices that the upstream charges the operator, so that costs and prices are computed in the
+ * same way.
+ */
 import { scaleRational } from '../lib/decimal.ts'
 import { basisByName } from './by-name.ts'
 import { type ClassPrices, follow, freePrices, type PriceSheet, ratioOne } from './price.ts'
@@ -16,9 +19,9 @@ export interface CostRates {
 export type ModelCost = { readonly multiplier: bigint } | { readonly rates: CostRates }
 
 /**
- * A sheet with these rates. Classes without a rate keep their proportion in the price list. If there is no price list,
- * they cost as much as plain tokens. Undefined if the model is not charged by tokens but there are only rates for
- * tokens.
+ * A price sheet with the given rates. A token class without a rate has the same price relative to plain tokens as in
+ * the price list. If the model is not in the price list, such a class costs as much as plain tokens. Undefined if the
+ * model is not charged by tokens and there is no rate per request.
  * @param list the price list's sheet of the model
  * @param quotaPerUnit quota units per dollar, in millionths
  */
@@ -62,12 +65,12 @@ function sheetOf(
   } satisfies PriceSheet)
 }
 
-/** A sheet with only these rates. Classes without a rate cost as much as plain tokens. */
+/** A price sheet with only the given rates. Token classes without a rate cost as much as plain tokens. */
 export function fixedSheet(model: string, rates: CostRates, quotaPerUnit: bigint): PriceSheet {
   return sheetOf(model, 'tokens', undefined, rates, quotaPerUnit)
 }
 
-/** The costs of all classes in picoquota per token. */
+/** The costs of all token classes, in picoquota per token. */
 function classCosts(rates: CostRates, list: ClassPrices | undefined, perToken: (rate: bigint) => bigint): ClassPrices {
   const input = perToken(rates.input ?? 0n)
   const output = perToken(rates.output ?? 0n)

@@ -4,8 +4,9 @@ import { emptyLogRow } from '../store/logs/logs.ts'
 import type { SettleOp } from '../store/schema/ledger-types.ts'
 
 /**
- * Closes a hold whose call nobody can finish. It charges the prompt and the output that is known to have been
- * delivered, and gives the rest back. The call is logged as interrupted, with `content` as the reason.
+ * Returns the operation that settles the hold of a call that no process can finish. It charges the prompt and the
+ * output that is known to have been delivered, and gives the rest back. The call is logged as interrupted, with
+ * `content` as the reason.
  */
 export function crashSettle(hold: OpenHold, now: number, content: string): SettleOp {
   return {

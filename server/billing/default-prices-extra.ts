@@ -1,8 +1,8 @@
 /**
  * Default prices that the generated table lacks. They are maintained by hand in the grammar of price-lines.ts. Most are
- * from one-api's table (older models, Chinese models at ¥7 to the dollar, per-image models), with its errors corrected.
- * A few are prices that the source of the generated table omits. A name in this table takes precedence over the
- * generated table. A test lists the names that may be in both.
+ * from one-api's table, with errors corrected: older models, Chinese models at ¥7 to the dollar, and models priced per
+ * image. A few are prices that the source of the generated table lacks. If a name is in both tables, the price in this
+ * table applies. A test lists the names that may be in both.
  */
 export const extraPriceTable = `
 # openai 0

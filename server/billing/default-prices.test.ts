@@ -62,13 +62,13 @@ describe('findDefaultPrice', () => {
     expect(price(model)).toBe('none')
   })
 
-  test('a long name full of dates is looked up quickly', () => {
+  test('the lookup of a long name with many date suffixes is fast', () => {
     expect(price(`x${'-2024'.repeat(2000)}`)).toBe('none')
   })
 })
 
 describe('the price tables', () => {
-  test('every line can be parsed, and no price is negative or absurd', () => {
+  test('every line can be parsed, and no price is negative or implausibly high', () => {
     let count = 0
     for (const { name, sets } of listDefaultPrices()) {
       count++
@@ -81,7 +81,7 @@ describe('the price tables', () => {
     expect(count).toBeGreaterThan(1500)
   })
 
-  test('image models have a separate price for their image output, whichever provider sells them', () => {
+  test('image models have a separate price for image output, for every provider that sells them', () => {
     const paint = [...listDefaultPrices()].filter(({ name }) => /gemini-\d.*-image|gpt-5.*-image/.test(name))
     const cheap = paint.filter(({ sets }) => sets.some(({ prices }) => prices.imageOutput <= prices.output))
     expect({ cheap: cheap.map(({ name }) => name), isThere: paint.length > 8 }).toEqual({ cheap: [], isThere: true })
@@ -96,7 +96,7 @@ describe('the price tables', () => {
     ).toEqual([])
   })
 
-  test('apart from the listed exceptions, the table maintained by hand has only models that the generated table lacks', () => {
+  test('no model is in both the generated table and the table maintained by hand, except those listed here', () => {
     const names = (table: string) =>
       table
         .split('\n')
@@ -127,7 +127,7 @@ describe('the price tables', () => {
   })
 })
 
-test('the suggested models of every channel type have a price, apart from the listed exceptions', () => {
+test('the suggested models of every channel type have a price, except those listed here', () => {
   const unpriced = providers.flatMap(({ meta }) =>
     meta.models.filter((model) => !findDefaultPrice(model, meta.type)).map((model) => `${meta.name} ${model}`),
   )
@@ -135,8 +135,8 @@ test('the suggested models of every channel type have a price, apart from the li
 })
 
 /**
- * Models without a price here, because they are self-hosted, free within limits, priced by the hour or in steps, or
- * have no public price list.
+ * Suggested models without a default price, because they are self-hosted, free within limits, priced by the hour or in
+ * steps, or have no public price list.
  */
 const withoutPublicPrice = [
   /^(?:ollama|nvidia|siliconflow|xunfei|spark-http|deepinfra) /,

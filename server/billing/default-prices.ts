@@ -22,7 +22,7 @@ export interface ListedPrice extends DefaultPrice {
   readonly channelType: number
 }
 
-/** The source of the default prices and the publication date of its data, for display. */
+/** The source of the default prices and the date on which it was published, for display. */
 export const defaultPricesSource = {
   name: defaultPriceData.source,
   version: defaultPriceData.version,
@@ -46,10 +46,10 @@ interface Index {
 let built: Index | undefined
 
 /**
- * The default price of a model on a channel of this type. It is the reseller's own price if the type is a reseller,
- * otherwise the vendor's price. Names are compared case-insensitively. A name with a date, a build number or a word
- * such as "latest" at its end is priced like the model without that suffix, unless it has its own price. Undefined if
- * the model is not in the tables.
+ * The default price of a model on a channel of the given type. It is the reseller's price if the channel type belongs
+ * to a reseller that has its own price, otherwise the vendor's price. Names are compared case-insensitively. A name
+ * with a date, a build number or a word such as "latest" at its end is priced like the model without that suffix,
+ * unless it has its own price. Undefined if the model is not in the tables.
  */
 export function findDefaultPrice(model: string, channelType: number): DefaultPrice | undefined {
   const index = defaultIndex()
@@ -119,7 +119,8 @@ function addName({ byName, byType }: Index, name: string, channelType: string, l
     if (!byName.has(name)) byName.set(name, line)
     return
   }
-  // The table maintained by hand is read first, so its entries must not be replaced.
+  // An entry of the same section exists already. It comes from the table maintained by hand, which is read first and
+  // takes precedence.
   if (byName.get(name)?.channelType === channelType) return
   const known = lookUp(byName, name, '')
   if (!known) byName.set(name, line)

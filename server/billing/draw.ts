@@ -9,9 +9,9 @@ export interface OpenLease {
   id: string
   userId: number
   tokenId: number
-  /** The units that the lease had at first. */
+  /** The number of units when the lease was taken. */
   size: number
-  /** The units that no call has taken. */
+  /** The units that are not taken by a call. */
   free: number
   /** The number of calls whose draw the database has not confirmed yet. */
   pending: number
@@ -22,8 +22,8 @@ export interface OpenLease {
 const retryDelaysMs = [20, 100, 500, 2_000]
 
 /**
- * The units that a call takes from a lease. Its row in `holds` is written soon, and nobody waits for it. If the call
- * ends earlier, only its end is written.
+ * A draw is the units that one call takes from a lease. The call's row in `holds` is written in the background. If the
+ * call ends before the row is written, only the end of the call is written.
  */
 export class Draw {
   readonly lease: OpenLease
@@ -34,8 +34,8 @@ export class Draw {
   #deferred: Deferred | undefined
 
   /**
-   * `confirmed` is called once, when the database has recorded the units that the call has taken, even if there are
-   * none. `isGone` is true if another process has returned the lease.
+   * `confirmed` is called once, when the database has recorded how many units the call has taken, even if the number is
+   * 0. `isGone` is true if another process has returned the lease.
    */
   constructor(batcher: Batcher, lease: OpenLease, op: HoldOp, confirmed: (isGone: boolean) => void) {
     this.#batcher = batcher
@@ -46,8 +46,8 @@ export class Draw {
   }
 
   /**
-   * Resolves when the row is written. The result is false if the units are lost, because another process considered
-   * this process dead and the account has nothing left.
+   * Resolves when the row is written. Resolves with false if the call has no units: another process considered this
+   * process dead and returned the lease, and the account has no quota left.
    */
   stored(): Promise<boolean> {
     this.#deferred?.hurry()
@@ -55,8 +55,8 @@ export class Draw {
   }
 
   /**
-   * Prevents the row from being written. Returns false if it is too late. If the result is true, `settled` must be
-   * called.
+   * Prevents the row from being written. Returns false if the database may already have it. If the result is true, the
+   * caller must call `settled`.
    */
   withdraw(): boolean {
     return this.#deferred?.withdraw() ?? false
@@ -68,7 +68,7 @@ export class Draw {
     this.#confirmed(isGone)
   }
 
-  /** Takes the units from the balance, because the lease is gone. Returns true if the balance had any. */
+  /** Takes the units from the balance, because the lease is gone. Returns false if the balance is empty. */
   async takeFromBalance(): Promise<boolean> {
     for (let attempt = 0; ; attempt++) {
       try {
@@ -84,7 +84,7 @@ export class Draw {
 
   async #write(): Promise<boolean> {
     for (let attempt = 0; ; attempt++) {
-      // Only the first attempt can be withdrawn, because the row may exist after it.
+      // Only the first attempt can be withdrawn. If it fails, the row may exist nevertheless.
       const deferred = this.#batcher.defer(this.op)
       this.#deferred = attempt === 0 ? deferred : undefined
       try {

@@ -14,7 +14,7 @@ export interface Account {
 export interface HoldRequest extends Account {
   /** The requested number of units: the maximum cost of the call, or the first slice of a stream. */
   amount: number
-  /** The call is started only if it gets at least this many units. */
+  /** The minimum number of units. With fewer units, the call is refused. */
   least: number
   /** Units charged if this process dies during the call. */
   crashCharge: number
@@ -22,13 +22,13 @@ export interface HoldRequest extends Account {
   crashRow?: CrashRow
   modelName: string
   requestId: string
-  /** The limits in force. The ledger sets their `minutes`. */
+  /** The limits that apply to the call. The ledger sets `minutes` in them. */
   limits?: CallLimits | undefined
   /** Tokens that count against the limits until the call ends; none by default. */
   tokens?: number
   /**
-   * The place that the call needs on its channel, in which the channel's caps count it; absent if the channel has no
-   * caps.
+   * The place that the call needs on its channel, so that it counts towards the channel's caps; absent if the channel
+   * has no caps.
    */
   place?: PlaceRequest
   /** Aborted when the caller disconnects. The call then stops waiting for quota. */
@@ -47,7 +47,7 @@ export interface OpenedHold extends Account {
 
 export interface Settlement {
   charge: number
-  /** The cost of the call for the operator, in units; absent = not known. */
+  /** What the upstream charges the operator for the call, in units; absent if unknown. */
   cost?: number
   /** The tokens that the call used, for its limits. The default is the number of tokens reserved. */
   tokens?: number
@@ -62,7 +62,7 @@ export interface Hold {
   readonly id: string
   /** Units held so far. */
   readonly amount: number
-  /** The index of the key in the `parts` of the call's place; 0 without a place. */
+  /** The channel key that the call uses, as an index into the `parts` of its place; 0 without a place. */
   readonly part: number
   /** The channel on which the call has a place; 0 = none. */
   readonly placedOn: number
@@ -72,19 +72,20 @@ export interface Hold {
    */
   extend(units: number, crashCharge: number, crashRow?: CrashRow): Promise<boolean>
   /**
-   * Moves the call to another channel or key, and takes more units if there are any. If the channel has no place for
-   * the call, returns false and changes nothing. `place` is undefined if the channel has no caps.
+   * Moves the call to another channel or key, and takes more units if they are available. Returns false and changes
+   * nothing if the channel has no place for the call. `place` is undefined if the channel has no caps.
    */
   move(units: number, crashCharge: number, crashRow: CrashRow, place: PlaceRequest | undefined): Promise<boolean>
   /**
-   * Charges, gives the rest back and writes the log row. Resolves with the units charged, once the charge is durable.
+   * Charges the call, gives the remaining units back and writes the log row. Resolves with the units charged, once the
+   * charge is durable.
    */
   settle(settlement: Settlement): Promise<number>
-  /** Gives everything back. */
+  /** Gives all units back. */
   release(): Promise<void>
   /**
-   * Makes a response the owner of the hold. From now on, the end of the response settles the hold, and the function
-   * that took the hold no longer gives it back.
+   * Makes a response the owner of the hold. From then on, the end of the response settles the hold, and the function
+   * that took the hold does not release it.
    */
   handOver(): void
   readonly isHandedOver: boolean
@@ -106,10 +107,10 @@ export interface Ledger {
    */
   tryHold(request: HoldRequest): Promise<Hold | undefined>
   /**
-   * Takes the amount. If necessary, it waits for quota that other open calls of the account may give back. In the end
-   * it takes what is available, but at least `least`. Throws GatewayError (rate_limit_exceeded; token_exhausted,
-   * pre_consume_token_quota_failed, insufficient_user_quota; daily_budget_exceeded, monthly_budget_exceeded) and
-   * ChannelIsFull.
+   * Takes the amount. If necessary, it waits for quota that other open calls of the account may give back. If the wait
+   * ends without the whole amount, it takes what is available, but at least `least`. Throws GatewayError
+   * (rate_limit_exceeded; token_exhausted, pre_consume_token_quota_failed, insufficient_user_quota;
+   * daily_budget_exceeded, monthly_budget_exceeded) and ChannelIsFull.
    */
   hold(request: HoldRequest): Promise<Hold>
   /** Takes over an open hold of a background job, in order to settle it. */
@@ -120,8 +121,8 @@ export interface Ledger {
   holdsTaken(): number
   /**
    * The state of a hold that the database assigns to this process. `open`: a call owns it. `unsettled`: its call has
-   * ended, but the database rejected the charge. `unknown`: no call ever got it, because the database's response was
-   * lost.
+   * ended, but the database rejected the charge. `unknown`: no call received the hold, because the database's response
+   * was lost.
    */
   stateOf(holdId: string): 'open' | 'unsettled' | 'unknown'
   /** The leases from which calls are paid; absent on SQLite. */

@@ -59,7 +59,7 @@ describe('per image', () => {
   })
 })
 
-describe('the hold for an image that is charged by tokens is an upper bound', () => {
+describe('the hold for an image that is charged by tokens is an upper bound of the charge', () => {
   test.each<[Request, number]>([
     [{ model: 'gpt-image-1', size: '1024x1024', quality: 'low' }, 100 * 2.5 + 272 * 20],
     [{ model: 'gpt-image-1', size: '1024x1536', quality: 'high' }, 100 * 2.5 + 6240 * 20],

@@ -1,6 +1,6 @@
 /**
- * The price of generated images. It is per image and depends on size and quality, or it is by tokens if the model
- * reports usage.
+ * The price of generated images. Models that report usage are charged by tokens. Other models are charged per image,
+ * depending on size and quality.
  */
 import { chargeTokens, type PriceSheet, roundUp } from './price.ts'
 
@@ -20,7 +20,7 @@ export interface ImageRequest {
   readonly imagePromptTokens?: number
 }
 
-/** A price, or the reason why the request cannot be priced. The codes are in the error table. */
+/** A price, or the error code if the request cannot be priced. */
 export type ImageCharge =
   | {
       readonly ok: true
@@ -103,7 +103,8 @@ const squareTokens: readonly (readonly [pattern: RegExp, low: number, medium: nu
 
 /**
  * The price of an image request in quota, rounded up once. By default, n is 1 and the size is 1024x1024. If the model
- * is charged by tokens, the default size is its most expensive one, because the model then chooses the size.
+ * is charged by tokens, the default is its most expensive size, because the model chooses the size if the request does
+ * not.
  * @param groupRatio millionths
  */
 export function imageCharge(request: ImageRequest, sheet: PriceSheet, groupRatio: bigint): ImageCharge {
@@ -180,8 +181,8 @@ function ceiling(request: ImageRequest, size: string, images: number, sheet: Pri
 
 /**
  * The maximum and the usual number of tokens of an input image (OpenAI's guide to image generation, "Input fidelity").
- * `isClose` is true if the request asks for high input fidelity. If it does not, some models decide for themselves how
- * closely they look at an image, so the maximum is still high.
+ * `isClose` is true if the request asks for high input fidelity. Without that, some models choose the fidelity
+ * themselves, so the maximum is high as well.
  */
 export function shownImageTokens(model: string, isClose: boolean): { most: number; usual: number } {
   if (isClose) return { most: 6500, usual: 6500 }

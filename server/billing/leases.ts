@@ -14,13 +14,13 @@ const idleCheckMs = 1_000
 const busyHolds = 3
 const busyMs = 1_000
 /**
- * The minimum size of a lease, as a multiple of the last call's hold. If the account's share is smaller, too little of
- * the balance is left for a lease.
+ * The minimum size of a lease, as a multiple of the last call's hold. If the share of the balance that a lease may have
+ * is smaller, no lease is taken.
  */
 const leastCalls = 8
-/** The maximum size of a lease, as a multiple of the last call's hold. A larger lease would be of no use. */
+/** The maximum size of a lease, as a multiple of the last call's hold. A larger lease would have no benefit. */
 const mostCalls = 2_000
-/** The time until the next attempt to take a lease after a share was too small. */
+/** The time until the next attempt if the share of the balance was too small for a lease. */
 const tooSmallMs = 5_000
 /** The time during which a user gets no new leases after the existing ones were called back. */
 const calledBackMs = 10_000
@@ -29,13 +29,13 @@ const callBackMs = 1_000
 const pollMs = 15
 /** The time during which other processes may still have leases after leases are switched off. */
 const offMs = 60_000
-/** If the database has confirmed no draw for this long, calls are not paid from leases until it does. */
+/**
+ * If draws are pending and the database has confirmed none for this long, calls are not paid from leases until it
+ * confirms one.
+ */
 const stalledMs = 250
 const retryDelaysMs = [50, 200, 1_000, 3_000]
-/**
- * The time that the process waits at its end for its leases to be returned. If any are left, another process returns
- * them.
- */
+/** How long a process that shuts down waits until its leases are returned. Another process returns any that remain. */
 const closeMs = 3_000
 
 /**
@@ -49,14 +49,14 @@ export interface Leases {
   covers(request: Pick<HoldOp, 'tokenId' | 'amount'>): boolean
   /** Pays for a call from a lease, and sets the lease in the operation. Undefined if no lease covers the call. */
   draw(op: HoldOp): Draw | undefined
-  /** Counts a hold that was taken from the balance. An account with many of them gets a lease. */
+  /** Counts a hold that was taken from the balance. An account with many such holds gets a lease. */
   held(op: Pick<HoldOp, 'userId' | 'tokenId' | 'amount'>): void
   /**
    * Makes all processes return their leases of a user. Resolves when all are returned, but after a second at the
    * latest. For some time, the user gets no new leases.
    */
   callBack(userId: number): Promise<void>
-  /** Sets the share of a balance, in percent, that a lease may have; 0 = no leases. */
+  /** Sets the maximum share of a balance that a lease takes, in percent; 0 = no leases. */
   setShare(share: number): void
   /** True if this process knows a lease that the database assigns to it. */
   owns(id: string): boolean
@@ -72,7 +72,7 @@ interface LeasesDeps {
   batcher: Batcher
   clock: Clock
   nodeId: string
-  /** Called after quota has come back to an account. */
+  /** Called after units of a lease have been returned to an account's balance. */
   returned(userId: number, tokenId: number): void
   warn(message: string): void
 }
@@ -84,11 +84,11 @@ interface Entry extends Pick<HoldOp, 'userId' | 'tokenId'> {
   /** The number of holds since `sinceMs`. */
   holds: number
   sinceMs: number
-  /** No lease is tried before this time. */
+  /** The process does not try to take a lease before this time. */
   notBeforeMs: number
 }
 
-/** The leases of this process; undefined on SQLite, where they would be of no use. */
+/** The leases of this process; undefined on SQLite, where leases would have no benefit. */
 export function createLeases({ store, returns, ...deps }: LeasesParts): Leases | undefined {
   const { leases } = store.ledger
   if (!leases) return undefined
@@ -124,7 +124,7 @@ class NodeLeases implements Leases {
       if (notice === 'reconnected') return this.#recall(() => true)
       const { topic, id } = notice
       if (topic === 'lease') this.#block(id)
-      // After a change, the account may have new limits, so its leases are returned.
+      // After a change to a user, the account may have new limits, so its leases are returned.
       if (topic === 'lease' || topic === 'user') this.#recall(({ userId }) => id === 0 || userId === id)
       if (topic === 'token') this.#recall(({ tokenId }) => id === 0 || tokenId === id)
     })

@@ -84,7 +84,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ remain: 0, held: 70, used: 30 })
   })
 
-  test('a call over a limit is refused immediately and takes no quota, and the state of the current minute is reported', async () => {
+  test('a call over a limit is refused immediately and takes no quota; the ledger reports the usage in the current minute', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger } = ledgerOn(store)
@@ -152,7 +152,7 @@ forEachDatabase((_name, openFresh) => {
     await all.release()
   })
 
-  test('in a burst of calls that must run one after another, as many succeed as the quota pays for', async () => {
+  test('in a burst of calls that each hold the whole balance, as many succeed as the quota pays for', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 70 })
     const { ledger } = ledgerOn(store)
@@ -170,7 +170,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ remain: 0, used: 70, requests: 7, held: 0 })
   })
 
-  test('a burst spread over two nodes that do not know of each other has the same result', async () => {
+  test('in a burst of calls on two independent nodes, as many succeed as the quota pays for', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 70 })
     const nodes = [ledgerOn(store).ledger, ledgerOn(store).ledger]
@@ -226,7 +226,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ used: 10, requests: 1, logs: [10] })
   })
 
-  test('a settle that fails in the database is retried until it succeeds, and charges once', async () => {
+  test('a settle that fails in the database is retried until it succeeds, and the call is charged once', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const failing = faulty(store.ledger)
@@ -241,7 +241,7 @@ forEachDatabase((_name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('a settle whose database response was lost returns what it charged', async () => {
+  test('a settle whose database response was lost returns the units that it charged', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const failing = faulty(store.ledger)
@@ -315,8 +315,8 @@ forEachDatabase((_name, openFresh) => {
 })
 
 /**
- * The real ledger behind a connection that fails either before the commit or after it. If it fails after it, only the
- * response is lost.
+ * The real ledger behind a connection that fails either before or after the commit. After the commit, only the response
+ * is lost.
  */
 function faulty(ledger: LedgerStore): LedgerStore & { faults: ('before' | 'after')[] } {
   const faults: ('before' | 'after')[] = []

@@ -20,8 +20,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
   const { known } = holds
 
   /**
-   * Registers the hold before the database is called, so that no sweep finds a hold that seems to have no owner.
-   * `refused` says what a refusal becomes.
+   * Takes a hold. Registers its id before the request to the database, so that the sweep does not treat the hold as
+   * abandoned. If the hold is refused, returns the result of `refused`.
    */
   async function opening<T>(
     request: HoldRequest,
@@ -63,7 +63,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     return result
   }
 
-  /** A hold from a lease, without waiting for the database; undefined if no lease covers it. */
+  /** Takes a hold from a lease without waiting for the database. Returns undefined if no lease covers the request. */
   function fromLease(request: HoldRequest): Hold | undefined {
     if (!leases || request.limits || request.place || !leases.covers(request)) return undefined
     const id = randomUUID()
@@ -74,7 +74,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     return new OpenHold(deps, holds, id, request, request, draw)
   }
 
-  /** Like `takeInTurn`, but first calls back the leases of the account. */
+  /** Like `takeInTurn`, but first recalls the account's leases, if there are any. */
   async function takeAtLast(request: HoldRequest, id: string, refused: Refused): Promise<Taken> {
     let result: Taken = refused
     for (let round = 0; round < 2; round++) {
@@ -89,8 +89,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 
   /**
-   * Queues behind the account's other calls, so that a call is refused only after the calls before it got their quota.
-   * Takes the whole amount or, when no call can give back any more, what is available.
+   * Queues behind the account's other waiting calls, so that calls get quota in the order of arrival. Takes the whole
+   * amount. If no open call can give quota back, it takes what is available.
    */
   async function takeInTurn(request: HoldRequest, id: string, refused: Refused): Promise<Taken> {
     const takeLeast = (whole: Refused) => (whole.available < request.least ? whole : take(request, id, request.least))

@@ -3,17 +3,17 @@ import { GatewayError } from '../errors.ts'
 import type { LimitOwner, LimitReached, Minutes } from '../store/schema/ledger-types.ts'
 
 /**
- * The limits in force for one call. Also the usage of the token and the user in the current minute, as of the moment at
- * which the call was admitted or refused.
+ * The limits that apply to one call. `minutes` is the usage of the token and the user in the current minute, at the
+ * time when the call was admitted or refused.
  */
 export interface CallLimits {
   readonly token: Limits | undefined
   readonly user: Limits | undefined
-  /** Set by the ledger; undefined until the call reaches the ledger. */
+  /** Undefined until the ledger sets it. */
   minutes: Minutes | undefined
 }
 
-/** A user's own limits. For each limit that the user does not have, the group's limit. */
+/** The limits of a user. The group's limit applies wherever the user has no limit of their own. */
 export function userLimits(own: Limits | undefined, group: Limits | undefined): Limits | undefined {
   if (!own || !group) return own ?? group
   return {

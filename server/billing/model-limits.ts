@@ -141,7 +141,7 @@ function longestOf(table: Readonly<Record<string, number>>): number {
   return Math.max(...Object.keys(table).map((start) => start.length))
 }
 
-/** The maximum number of prompt tokens that a model can be made to read. */
+/** The maximum number of prompt tokens that a model reads. */
 export function contextTokens(model: string): number {
   return entryFor(model, contexts, longestContextStart) ?? usualContext
 }
@@ -166,8 +166,11 @@ function entryFor(model: string, table: Readonly<Record<string, number>>, longes
   return undefined
 }
 
-/** Matches models with hidden reasoning. The completion tokens of such a model cannot be counted during its stream. */
+/**
+ * Matches models whose streams do not contain their reasoning, so that their completion tokens cannot be counted from
+ * the stream.
+ */
 const unseenReasoning = /^(o\d|gpt-[5-9]|gemini-(2\.5|[3-9])|grok-(3-mini|[4-9])|codex)/
 
-/** True if a model may generate, and charge for, tokens that its stream does not contain. */
+/** True if a model may generate tokens that it charges for but does not stream. */
 export const reasonsUnseen = oncePerText((model) => unseenReasoning.test(model.toLowerCase().replace(/^.*\//, '')))

@@ -1,5 +1,5 @@
 /**
- * Names under which a table can list a model, most exact first. The first is the name itself. Then come the name
+ * The names by which to look up a model in a table, the most exact first. They are the name itself, and then the name
  * without its fine-tune suffix, without its region, and without trailing dates and words that do not affect the price.
  */
 export function* nameCandidates(name: string): Generator<string> {

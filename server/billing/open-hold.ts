@@ -45,7 +45,7 @@ export class OpenHold implements Hold {
   readonly #userId: number
   readonly #tokenId: number
   readonly #limits: CallLimits | undefined
-  /** The draw of the call from a lease, until it has a row in the database. */
+  /** The units that the call has taken from a lease; undefined if it has a row in the database. */
   #draw: Draw | undefined
   isHandedOver = false
   isClosed = false
@@ -96,7 +96,7 @@ export class OpenHold implements Hold {
     return this.#draw || leases?.mayBeOut() ? this.#extendAtLast(op) : this.#take(op)
   }
 
-  /** Extends the hold. If the balance is not enough, the leases of the account are called back first. */
+  /** Extends the hold. If the balance is not enough, it recalls the account's leases and tries again. */
   async #extendAtLast(op: Extension): Promise<TakeResult> {
     await this.stored()
     const result = await this.#take(op)
@@ -139,8 +139,8 @@ export class OpenHold implements Hold {
   }
 
   /**
-   * Extends the hold to a charge that exceeds it, calling back leases if necessary. Otherwise the charge would be
-   * limited to the unleased balance.
+   * Extends a hold that is smaller than the charge to the amount of the charge, and recalls leases if necessary.
+   * Without this, the charge would be limited to the part of the balance that is not leased.
    */
   async #cover({ charge }: Settlement): Promise<void> {
     await this.#extend({ amount: charge - this.amount, crashCharge: charge }).catch(() => undefined)
@@ -190,7 +190,7 @@ export class OpenHold implements Hold {
     return result?.charged ?? 0
   }
 
-  /** Ends a call that was paid from a lease. If the call has no row in the database yet, it gets none. */
+  /** Ends a call that was paid from a lease. If the call's row is not in the database yet, it is not written. */
   async #endFromLease(op: SettleOp, draw: Draw): Promise<SettleResult | undefined> {
     const isCovered = op.charge <= this.amount || op.mayGoNegative
     if (!isCovered || !draw.withdraw()) {
@@ -206,8 +206,8 @@ export class OpenHold implements Hold {
     const isDone = result !== undefined && !result.leaseGone
     draw.settled(isDone && result.found ? Math.min(op.charge, this.amount) : 0, result?.leaseGone)
     if (isDone) return result
-    // The lease is gone, or the database rejects the charge. The call now gets a row, so that it can be charged, or
-    // closed by the sweep (`sweep-holds.ts`).
+    // The lease is gone, or the database rejects the charge. The units are therefore taken from the balance, which
+    // writes the call's row. The row can be charged here, or closed by the sweep (`sweep-holds.ts`).
     await draw.takeFromBalance()
     op.lease = undefined
     return result && settleUntilDone(this.#deps, op)

@@ -90,14 +90,14 @@ describe('sheet', () => {
     expect(pricesOf(book, 'freebie')).toEqual([0, 0])
   })
 
-  test('unpriced models get the fallback ratio if the policy says so', () => {
+  test('models without a price get UnpricedModelRatio if UnpricedModelPolicy is fallback', () => {
     const lenient = createPriceBook({ UnpricedModelPolicy: 'fallback', UnpricedModelRatio: '30' })
     expect(pricesOf(lenient, 'no-such-model')).toEqual([60, 60])
     expect(pricesOf(lenient, 'gpt-4o')).toEqual([2.5, 10])
     expect(createPriceBook({ UnpricedModelPolicy: 'refuse', UnpricedModelRatio: '30' }).sheet('x', 1)).toBeUndefined()
   })
 
-  test('tiers scale with the option', () => {
+  test('a ratio option scales the prices of all tiers', () => {
     const sheet = createPriceBook({ ModelRatio: '{"gemini-2.5-pro":1.25}' }).sheet('gemini-2.5-pro', 24)
     expect(dollars(sheet?.prices.output)).toBe(20)
     expect(dollars(sheet?.tiers[0]?.prices.input)).toBe(5)
@@ -133,7 +133,7 @@ describe('sheet', () => {
     }
   })
 
-  test('accepts parsed tables as well as strings', () => {
+  test('accepts options as parsed tables or as strings', () => {
     const parsed = createPriceBook({ ModelRatio: { mine: 1.1 }, QuotaPerUnit: 500_000 })
     expect(parsed.sheet('mine', 1)?.modelRatio).toBe('1.1')
     expect(parsed.problems).toEqual([])
@@ -150,14 +150,14 @@ describe('groups', () => {
 })
 
 describe('broken tables', () => {
-  test('a broken table is reported, and the previous table stays in force', () => {
+  test('an invalid table is reported, and the table of the previous book applies', () => {
     const previous = createPriceBook({ ModelRatio: '{"gpt-4o":5}' })
     const book = createPriceBook({ ModelRatio: '{"gpt-4o":' }, { previous })
     expect(pricesOf(book, 'gpt-4o')).toEqual([10, 40])
     expect(book.problems).toEqual([expect.stringMatching(/^ModelRatio: not valid JSON/)])
   })
 
-  test('without a previous book, the defaults apply in place of broken tables', () => {
+  test('without a previous book, the defaults apply in place of invalid options', () => {
     const book = createPriceBook({ ModelRatio: '[]', GroupRatio: '{"vip":-1}', QuotaPerUnit: 'x' })
     expect(pricesOf(book, 'gpt-4o')).toEqual([2.5, 10])
     expect(book.groupRatio('vip')).toBe(ratioOne)

@@ -50,8 +50,8 @@ export interface PriceBookContext {
    */
   readonly nowMs?: () => number
   /**
-   * The book whose table stays in force if the option's new text is broken. If there is no previous book, such a table
-   * is empty, so that the defaults apply.
+   * The previous book. If an option's new text is invalid, the table of the previous book applies. Without a previous
+   * book, the table is empty, so that the defaults apply.
    */
   readonly previous?: PriceBook
 }
@@ -64,8 +64,8 @@ export interface PriceBook {
    */
   sheet(model: string, channelType: number): PriceSheet | undefined
   /**
-   * The sheet and the ratio (millionths) with which the cost of a model is computed like a price; undefined if that is
-   * impossible.
+   * The price sheet and ratio (millionths) from which the upstream cost of a call is computed in the same way as a
+   * price; undefined if the list price or rate that `cost` requires is missing.
    */
   costing(model: string, channelType: number, cost: ModelCost): { sheet: PriceSheet; ratio: bigint } | undefined
   /** A price that does not depend on a model. Token classes without a rate cost as much as plain tokens. */
@@ -91,7 +91,10 @@ interface Priced {
 }
 
 const defaultGroups: RatioTable = new Map(['default', 'vip', 'svip'].map((group) => [group, ratioOne]))
-/** Model names come from requests, so the cache of a channel type is cleared when it reaches this size. */
+/**
+ * The maximum size of the cache of a channel type, after which it is cleared. Without a limit, it could grow with each
+ * model name that a request contains.
+ */
 const cacheLimit = 5000
 
 /** Builds the price book of one version of the settings. Never throws: unreadable options are listed in `problems`. */
@@ -129,7 +132,7 @@ export function createPriceBook(
     if (!prices) return undefined
     return prices.sheets[prices.sheets.length === 1 ? 0 : setInForce(prices.sets, nowMs())]
   }
-  /** The sheets that were made from rates, each with the list prices that were used for it. */
+  /** A cache of the sheets computed from cost rates, each with the list prices that were used. */
   const costs = new WeakMap<object, { list: PriceSheet | undefined; sheet: PriceSheet | undefined }>()
   const fixed = new WeakMap<CostRates, PriceSheet>()
 
@@ -202,7 +205,7 @@ function readTables(
   }
 }
 
-/** A numeric option in millionths. */
+/** Reads a numeric option, in millionths. */
 function readNumber(
   options: PriceOptions,
   option: 'QuotaPerUnit' | 'UnpricedModelRatio' | 'UnpricedToolPrice',
@@ -217,7 +220,7 @@ function readNumber(
   return otherwise
 }
 
-/** Web-search variants are priced like the model itself. */
+/** The name under which a model is priced. The web-search variant of a model has the price of the model. */
 function pricedName(model: string): string {
   return /^(?:qwen|command)-.*-internet$/.test(model) ? model.slice(0, -'-internet'.length) : model
 }
@@ -282,8 +285,9 @@ function sheetOf(
 }
 
 /**
- * The default class prices with the options applied. A class that no option sets keeps its proportion to the price that
- * it follows. For example, cached input follows input, and reasoning follows output.
+ * The default class prices with the options applied. If no option sets a class, its price keeps its ratio to a base
+ * price. For example, the base price of cached input is the price of input, and that of reasoning is the price of
+ * output.
  */
 function withOptions(
   base: ClassPrices,

@@ -14,7 +14,7 @@ describe('price lists of gateways', () => {
     expect(gatewayFeed(answer, 'toString')).toBeUndefined()
   })
 
-  test('cached tokens, prices by request, and prices that cannot be read', () => {
+  test('reads prices of cached tokens and prices per request, and marks prices that cannot be read', () => {
     const data = [
       { ...row, model_name: 'cached', cache_ratio: 0.1, create_cache_ratio: 1.25 },
       { ...row, model_name: 'call', quota_type: 1, model_price: 0.05 },
@@ -35,7 +35,7 @@ describe('price lists of gateways', () => {
     })
   })
 
-  test('tables of ratios, and lists with separate ratios for input and output', () => {
+  test('reads tables of ratios, and lists with separate ratios for input and output', () => {
     const data = {
       model_ratio: { a: 0.075 },
       completion_ratio: { a: 4 },
@@ -53,14 +53,14 @@ describe('price lists of gateways', () => {
     expect(costsIn(gatewayFeed({ data: hub }, ''))).toEqual({ x: { input: 2.5, output: 10 }, y: { request: 0.04 } })
   })
 
-  test('anything else is not a price list', () => {
+  test('other responses are not price lists', () => {
     for (const answer of [{}, { data: null }, { data: [] }, { data: [1, null, 'x'] }, { data: {} }, { data: 'text' }])
       expect(gatewayFeed(answer, '')).toBeUndefined()
   })
 })
 
 describe('the list of OpenRouter', () => {
-  test('dollars for a token become dollars for a million, exactly', () => {
+  test('prices per token are converted exactly to prices per million tokens', () => {
     const pricing = {
       prompt: '0.00000015',
       completion: '0.0000006',

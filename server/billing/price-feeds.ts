@@ -20,7 +20,8 @@ const keptPlaces = 6
 
 /**
  * Reads the price lists of gateways that are based on one-api: `/api/pricing` and `/api/ratio_config` of new-api, and
- * `/api/prices` of one-hub. Undefined if the response is none of these lists, or if the list does not have the group.
+ * `/api/prices` of one-hub. Undefined if the response is not one of these lists, or if the list does not contain the
+ * group.
  */
 export function gatewayFeed(answer: JsonObject, group: string): PriceList | undefined {
   const { data, group_ratio: ratios } = answer
@@ -70,7 +71,7 @@ function hubCost(row: JsonObject, times: bigint): ModelCost | null {
   return row['type'] === 'tokens' ? costOf({ input: rate('input'), output: rate('output') }) : null
 }
 
-/** Tables by kind of ratio, as `/api/ratio_config` returns them. */
+/** Reads the response of `/api/ratio_config`, which has one table for each kind of ratio. */
 function configFeed(data: JsonObject, times: bigint): PriceList | undefined {
   const table = (name: string) => (isObject(data[name]) ? data[name] : {})
   const [ratios, prices] = [table('model_ratio'), table('model_price')]

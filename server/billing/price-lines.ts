@@ -40,8 +40,8 @@ const quotaPerUnit = 500_000n
 export const tokensPerSoundHour = 12_000n
 
 /**
- * Parses the price part of a line. Throws if the text does not match the grammar. That would be a programming error,
- * because the tables are part of the program.
+ * Parses the price part of a line. Throws if the text does not match the grammar. Because the tables are part of the
+ * program, this is always a bug.
  */
 export function parsePrices(text: string): readonly PriceSet[] {
   return text.split(';').map((part) => parseSet(part.trim()))

@@ -5,11 +5,14 @@ import { decimalText } from '../lib/decimal.ts'
 import { imagePrice } from './image-price.ts'
 import type { ClassPrices, PriceSheet } from './price.ts'
 
-/** The number of decimals of picoquota plus that of a ratio in millionths. */
+/** The decimals of an amount in picoquota (12) multiplied by a ratio in millionths (6). */
 const decimals = 12 + 6
 const million = 1_000_000n
 
-/** Special rates, each with the plain rate that applies if the special rate is not set. */
+/**
+ * The rates of special token classes. Each is listed with its class and the rate that applies if the special rate is
+ * not set.
+ */
 const special: readonly (readonly [SpecialRate, keyof ClassPrices, 'input' | 'output'])[] = [
   ['cached_input', 'cachedInput', 'input'],
   ['cache_write', 'cacheWrite', 'input'],
@@ -38,7 +41,10 @@ export function pricesOf(sheets: Iterable<PriceSheet>, groupRatio: bigint): Pric
   return [...distinct.values()].sort((a, b) => usualCost(a) - usualCost(b))
 }
 
-/** The price of 10,000 input tokens and 1,000 output tokens, by which prices with the same unit are sorted. */
+/**
+ * The price of a typical call with 10,000 input tokens and 1,000 output tokens. Prices with the same unit are sorted by
+ * it.
+ */
 function usualCost({ rates, call }: Price): number {
   return (rates.input * 10_000 + rates.output * 1000) / 1e6 + call
 }

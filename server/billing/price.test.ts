@@ -86,13 +86,13 @@ describe('chargeTokens', () => {
     )
   })
 
-  test('cached tokens in excess of the text tokens are charged as audio, and each token is charged once', () => {
+  test('cached tokens beyond the number of text tokens are charged as audio, and each token is charged once', () => {
     const sheet = sheetOf('classy', { ModelRatio: '1', CacheRatio: '0.1', AudioRatio: '20' })
     const usage = { ...counts(100), cachedTokens: 90, audioPromptTokens: 50 }
     expect(chargeTokens(usage, sheet, ratioOne)).toBe(50 * 0.1 + 40 * 2 + 10 * 20)
   })
 
-  test('audio read from the cache is subtracted once from the audio and once from the cached tokens', () => {
+  test('cached audio tokens are charged once, at the price of cached audio', () => {
     const sheet = sheetOf('gemini-2.5-flash', {})
     const usage = { ...counts(1000), cachedTokens: 500, audioPromptTokens: 300, cachedAudioTokens: 200 }
     // 200 tokens of cached audio at $0.1, 100 of audio at $1, 300 of cached text at $0.03, and 400 of text at $0.3.
@@ -105,14 +105,14 @@ describe('chargeTokens', () => {
     expect(chargeTokens(usage, sheet, ratioOne)).toBe(600 * 3.125 + 400 * 5)
   })
 
-  test('a long prompt moves the whole call to a higher tier', () => {
+  test("if a prompt is longer than a tier's threshold, the tier's prices apply to the whole call", () => {
     const sheet = sheetOf('gemini-2.5-pro', {})
     expect(chargeTokens(counts(200_000, 1000), sheet, ratioOne)).toBe(125_000 + 5000)
     expect(chargeTokens(counts(200_001, 1000), sheet, ratioOne)).toBe(250_002 + 7500)
     expect(chargeTokens({ ...counts(300_000), cachedTokens: 100_000 }, sheet, ratioOne)).toBe(250_000 + 12_500)
   })
 
-  test('a price per call is charged even without tokens, and nothing else is charged', () => {
+  test('a price per call is charged even without tokens, and tokens are then free', () => {
     const sheet = sheetOf('some-call', { ModelPrice: '0.04' })
     expect(chargeTokens(counts(0), sheet, ratioOne)).toBe(20_000)
     expect(chargeTokens(counts(5000, 5000), sheet, micro('0.5'))).toBe(10_000)
@@ -123,7 +123,7 @@ describe('chargeTokens', () => {
     expect(() => chargeTokens(counts(0, count), plain('1'), ratioOne)).toThrow(RangeError)
   })
 
-  test('agrees with exact fractions on random calls', () => {
+  test('for random calls, the charge is the exact price rounded up', () => {
     const random = generator(20_261_121)
     for (let round = 0; round < 5000; round++) {
       const ratio = BigInt(random(5_000_000))
@@ -141,13 +141,13 @@ describe('chargeTokens', () => {
   })
 })
 
-describe('text at group ratio 1, which is priced by numbers while they are exact', () => {
+describe('text at group ratio 1, whose price is computed with numbers instead of big integers while they are exact', () => {
   const pico = Number(quotaOne)
-  /** Whole numbers of every size up to this one. */
+  /** Random whole numbers of every order of magnitude up to `largest`. */
   const ofAnySize = (random: (limit: number) => number, largest: number) =>
     Math.floor(Math.min(largest, 2 ** (random(54_000) / 1000)))
 
-  test('costs what exact fractions say', () => {
+  test('the charge is the exact price rounded up', () => {
     const random = generator(20_261_129)
     for (let round = 0; round < 20_000; round++) {
       const input = ofAnySize(random, 2 ** 53 - 1)
@@ -171,7 +171,7 @@ describe('text at group ratio 1, which is priced by numbers while they are exact
     expect(chargeTokens(counts(tokens), picoPriced(BigInt(input), 0n), ratioOne)).toBe(charge)
   })
 
-  test('buys the largest count that does not cost more than the quota', () => {
+  test('tokensAffordable returns the largest count that does not cost more than the quota', () => {
     const random = generator(29)
     for (let round = 0; round < 20_000; round++) {
       const sheet = picoPriced(BigInt(ofAnySize(random, 2 ** 50)), BigInt(1_000_000 + ofAnySize(random, 2 ** 50)))
@@ -186,7 +186,7 @@ describe('text at group ratio 1, which is priced by numbers while they are exact
     }
   })
 
-  test('a count that is no number is refused, whatever class it has', () => {
+  test('a token count that is not a number is refused in every token class', () => {
     for (const name of ['cachedTokens', 'cacheWriteTokens', 'audioPromptTokens', 'imagePromptTokens'])
       expect(() => chargeTokens({ ...counts(10, 10), [name]: Number.NaN }, plain('1'), ratioOne)).toThrow(RangeError)
   })

@@ -44,9 +44,9 @@ export interface PriceTier {
 }
 
 /**
- * The unit of the `input` price: a token, a character of speech input, a thousandth of an image, or a unit of audio
- * that counts as a token. A minute of audio has 200 such units, so that whisper-1's ratio of 15 is its price of $0.006
- * a minute. A model that is priced per search has no `input` price. For it, `perCall` is charged for each search unit.
+ * The unit of the `input` price: a token, a character of speech input, a thousandth of an image, or a 200th of a minute
+ * of audio. With this audio unit, whisper-1's ratio of 15 is its price of $0.006 a minute. A model that is priced per
+ * search has no `input` price; its `perCall` price is charged for each search unit.
  */
 export type PriceBasis = 'tokens' | 'characters' | 'image' | 'duration' | 'search'
 
@@ -176,14 +176,14 @@ function textPricesOf(prices: ClassPrices): TextPrices {
 const picoPerQuota = Number(quotaOne)
 
 /**
- * The charge for a usage of text alone, computed with numbers instead of big integers, which take ten times as long.
- * Undefined if the usage has other classes, or if a number could be inexact.
+ * The charge for a usage that has only text tokens. It is computed with numbers, because big integers take ten times as
+ * long. Undefined if the usage has other token classes, or if a number could be inexact.
  */
 function quickCharge(usage: Usage, prices: ClassPrices): number | undefined {
   if (!isText(usage) || (usage.reasoningTokens && prices.reasoning !== prices.output)) return undefined
   const { input, output } = textPricesOf(prices)
   const amount = whole(usage.promptTokens) * input + whole(usage.completionTokens) * output
-  // Products and sums of whole numbers are exact up to this limit. NaN is beyond it.
+  // Products and sums of whole numbers are exact up to this limit. The negated comparison also rejects NaN.
   if (!(amount <= Number.MAX_SAFE_INTEGER)) return undefined
   const rest = amount % picoPerQuota
   return (amount - rest) / picoPerQuota + (rest > 0 ? 1 : 0)
@@ -203,7 +203,7 @@ function quicklyAffordable(quota: number, usage: Usage, prices: ClassPrices): nu
   return (rest - (rest % output)) / output
 }
 
-/** True if all tokens are of the text classes. A count that is not a number does not count as zero. */
+/** True if all tokens are uncached text. False if a count of another class is NaN. */
 function isText(usage: Usage): boolean {
   const { cachedTokens = 0, cacheWriteTokens = 0, cacheWrite1hTokens = 0, audioPromptTokens = 0 } = usage
   const { imagePromptTokens = 0, audioCompletionTokens = 0, imageCompletionTokens = 0 } = usage
@@ -236,7 +236,7 @@ export function expensiveOutput(
   return speaks ? 'audio' : paints ? 'image' : undefined
 }
 
-/** A usage whose completion consists of one kind of output. */
+/** A usage whose completion tokens are all of one kind of output. */
 export function allOf(kind: ExpensiveOutput | undefined, promptTokens: number, completionTokens: number): Usage {
   if (kind === 'audio') return { promptTokens, completionTokens, audioCompletionTokens: completionTokens }
   if (kind === 'image') return { promptTokens, completionTokens, imageCompletionTokens: completionTokens }
@@ -314,7 +314,7 @@ function promptAmount(usage: Usage, prices: ClassPrices): bigint {
   )
 }
 
-/** Assigns this many tokens to text while there is text left, then to images, and then to audio. */
+/** Assigns `tokens` first to the remaining text, then to images, and then to audio. */
 function inTurn(tokens: number, text: number, images: number, sound: number) {
   const asText = Math.min(tokens, text)
   const asImages = Math.min(tokens - asText, images)
@@ -322,8 +322,8 @@ function inTurn(tokens: number, text: number, images: number, sound: number) {
 }
 
 /**
- * The amount for tokens written to the cache. `fresh` is the price of an uncached token of the same kind. `hour` is the
- * number of the tokens that are cached for an hour.
+ * The amount for `tokens` that were written to the cache. `hour` of them are cached for an hour. `fresh` is the price
+ * of an uncached token of the same kind.
  */
 function writtenAmount(tokens: number, hour: number, prices: ClassPrices, fresh: bigint): bigint {
   if (tokens === 0) return 0n
@@ -334,8 +334,8 @@ function writtenAmount(tokens: number, hour: number, prices: ClassPrices, fresh:
 }
 
 /**
- * The price that is in the same proportion to `anchor` as `from` is to `fromAnchor`; `anchor` itself if `fromAnchor` is
- * 0.
+ * Returns `from` × `anchor` ÷ `fromAnchor`, a price with the same ratio to `anchor` as `from` has to `fromAnchor`. If
+ * `fromAnchor` is 0, returns `anchor`.
  */
 export function follow(from: bigint, fromAnchor: bigint, anchor: bigint): bigint {
   if (fromAnchor === anchor) return from

@@ -17,8 +17,9 @@ export class TopUpRefused extends Error {
 }
 
 /**
- * Turns a redemption code into quota for the user, once. A conditional statement first marks the code as used, and only
- * the caller whose statement succeeds continues. If the account cannot accept the quota, the code stays unused.
+ * Adds the quota of a redemption code to a user's balance. A code gives quota only once, because a conditional
+ * statement first marks it as used, and only the caller whose statement succeeds continues. If the account cannot
+ * accept the quota, the code stays unused.
  */
 export async function redeem(
   trx: Trx,
@@ -37,8 +38,8 @@ function refusalOf(status: number | undefined): TopUpRefused['reason'] {
 }
 
 /**
- * Gives quota to an account that is not deleted. Refused if there is no such account or if its balance would become too
- * large.
+ * Gives quota to an account. Throws TopUpRefused if the account does not exist or is deleted, or if its balance would
+ * become too large.
  */
 export async function give(trx: Trx, userId: number, quota: number): Promise<void> {
   if (!(await giveUserQuota(trx, userId, quota, maxQuota))) throw new TopUpRefused('no-room')

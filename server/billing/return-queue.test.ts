@@ -7,7 +7,7 @@ function clock() {
   return { time, queue: createReturnQueue(() => time.ms) }
 }
 
-/** Attempts with scripted results. Each one reports when it is made. */
+/** An `attempt` function that returns the given results in order. `tried` resolves after a number of attempts. */
 function scripted(answers: readonly { done: boolean; state?: string }[]) {
   let made = 0
   let tell: () => void = () => {}
@@ -32,7 +32,7 @@ test('the first attempt is made immediately', async () => {
   expect(await queue.wait('t1', 1000, scripted([{ done: true }]).attempt)).toBe(1)
 })
 
-test('returned quota wakes the first waiter, and the next waiter tries only when the first is done', async () => {
+test('when quota is returned, only the first waiter tries; the next waiter tries when the first is done', async () => {
   const { queue } = clock()
   const first = scripted([{ done: false }, { done: true }])
   const second = scripted([{ done: true }])
@@ -48,7 +48,7 @@ test('returned quota wakes the first waiter, and the next waiter tries only when
   expect(order).toEqual(['first', 'second'])
 })
 
-test('accounts do not wait for each other', async () => {
+test('a waiter does not wait for waiters of other accounts', async () => {
   const { queue } = clock()
   const stuck = scripted([{ done: false }, { done: false }, { done: true }])
   const waiting = queue.wait('t1', 1000, stuck.attempt)
@@ -61,7 +61,7 @@ test('the first waiter also polls, because another process may have given quota 
   expect(await queue.wait('t1', 1000, scripted([{ done: false }, { done: false }, { done: true }]).attempt)).toBe(3)
 })
 
-test('a waiter gives up when nothing has changed for patienceMs', async () => {
+test('a waiter stops waiting when nothing has changed for patienceMs', async () => {
   const { queue, time } = clock()
   const waiter = scripted([{ done: false }])
   const waiting = queue.wait('t1', 1000, waiter.attempt)
@@ -93,7 +93,7 @@ test('patienceMs counts from the last change: quota given back in this process, 
   await waiting
 })
 
-test('after a failed attempt, the next waiter gets its turn', async () => {
+test('if the attempt of the first waiter throws, the next waiter tries', async () => {
   const { queue } = clock()
   const failing = queue.wait('t1', 1000, () => Promise.reject(new Error('no database')))
   const next = queue.wait('t1', 1000, scripted([{ done: true }]).attempt)

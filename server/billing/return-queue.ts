@@ -1,9 +1,10 @@
 /** A queue of calls that wait, in order of arrival, for quota that other calls of the same account give back. */
 export interface ReturnQueue {
   /**
-   * Waits until this waiter is the first of its account. Then calls `attempt` at once, and again each time quota comes
-   * back. Stops when the attempt reports that it is done, or when nothing has changed for `patienceMs`. A change is
-   * quota given back in this process, or a different `state`. Resolves with the last value.
+   * Waits until this call is the first in the account's queue. Then it calls `attempt` immediately, each time quota is
+   * given back, and at short intervals. It stops when the attempt is done, or when nothing has changed for
+   * `patienceMs`. A change is quota given back in this process, or a different `state`. Resolves with the value of the
+   * last attempt.
    */
   wait<T>(account: string, patienceMs: number, attempt: () => Promise<Attempt<T>>): Promise<T>
   /** Announces that quota was given back to an account. */
@@ -29,7 +30,7 @@ interface Line {
   waiting: number
   /** Resolves when the previous waiter has left the queue. */
   tail: Promise<void>
-  /** The time at which the account last changed. `patienceMs` counts from then. */
+  /** The time of the account's last change, from which `patienceMs` counts. */
   movedAtMs: number
   /** The state at the last attempt. */
   state: string

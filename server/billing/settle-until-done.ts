@@ -17,7 +17,7 @@ export interface SettleDeps {
   rowsOf(requestId: string): Promise<readonly { content: string; quota: number }[]>
 }
 
-/** The owner of a hold, and the channel whose caps count the call; absent if no caps do. */
+/** The owner of a hold. `placedOn` is the channel on which the call counts towards caps; absent if there is none. */
 interface Owner {
   userId: number
   tokenId: number
@@ -50,10 +50,10 @@ export function settleOp(deps: SettleDeps, id: string, account: Owner): SettleOp
 }
 
 /**
- * Settles a hold. A settle must not be lost, so it is retried until the database accepts it. The hold row ensures that
- * it takes effect only once. A settle that the database rejects because of its content is tried once more without its
- * log row. If that is rejected, too, the hold is left to the sweep (`sweep-holds.ts`) and the result is undefined. If
- * the lease that should pay is gone, the result says so, and nothing is charged.
+ * Settles a hold, and retries until the database accepts the operation. The hold's row ensures that it takes effect
+ * only once. If the database rejects the operation because of its content, it is tried once more without the log row.
+ * If the second attempt is rejected, too, the sweep (`sweep-holds.ts`) must close the hold, and the result is
+ * undefined. If the lease that pays for the call is gone, nothing is charged, and the result has `leaseGone`.
  */
 export async function settleUntilDone(deps: SettleDeps, op: SettleOp): Promise<SettleResult | undefined> {
   let withLog = op.log !== undefined
@@ -81,14 +81,14 @@ export async function settleUntilDone(deps: SettleDeps, op: SettleOp): Promise<S
 }
 
 /**
- * The charge of an earlier attempt, according to the log row that it wrote. The result is `unknown` if no log row is
- * written, or if it cannot be read.
+ * The charge of an earlier attempt, according to the log row that it wrote. The result is `none` if there is no such
+ * row. It is `unknown` if the settle writes no log row, or if the rows cannot be read.
  */
 async function ownCharge(deps: SettleDeps, { log }: SettleOp): Promise<number | 'none' | 'unknown'> {
   if (!log?.request_id) return 'unknown'
   try {
     const rows = await deps.rowsOf(log.request_id)
-    // If another process considered the call dead, the row that it wrote has a different text.
+    // If another process closed the hold as abandoned, its log row has a different text.
     return rows.find(({ content }) => content.startsWith(log.content ?? ''))?.quota ?? 'none'
   } catch {
     return 'unknown'

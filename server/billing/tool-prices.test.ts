@@ -30,7 +30,7 @@ describe('prices of tools', () => {
     expect(dollars(book.toolPrice({ kind, size, model, channelType }))).toBe(price as number)
   })
 
-  test('an entry in the option overrides the built-in prices, and the most exact entry applies', () => {
+  test('an entry in ToolPrice overrides the built-in prices, and the most specific entry applies', () => {
     const table = {
       web_search: 1,
       'web_search:high': 2,
@@ -50,7 +50,7 @@ describe('prices of tools', () => {
     expect(dollars(book.toolPrice({ kind: 'web_search_preview', model: 'm', channelType: 14 }))).toBe(3)
   })
 
-  test('a tool that is in no table has the price that UnpricedToolPrice sets, or no price if the policy is to refuse', () => {
+  test('a tool without an entry has the price of UnpricedToolPrice, or no price if UnpricedModelPolicy is refuse', () => {
     const tool = { kind: 'maps', model: 'm', channelType: 1 }
     expect(createPriceBook({ UnpricedModelPolicy: 'refuse' }).toolPrice(tool)).toBeUndefined()
     const lenient = createPriceBook({ UnpricedModelPolicy: 'fallback', UnpricedToolPrice: '0.07' })

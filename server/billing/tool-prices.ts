@@ -29,9 +29,9 @@ const claude = /claude/
 const sonarPro = /sonar-(?:pro|reasoning)/
 
 /**
- * The prices of vendors for a call of their own tools, in millionths of a dollar (price lists of OpenAI, Anthropic,
- * Google, xAI, OpenRouter, Groq, Mistral, Perplexity, Zhipu, Alibaba, Moonshot and Baidu, autumn 2026). Prices in yuan
- * are converted at 7 to the dollar. The first matching rule applies.
+ * The vendors' prices per call of their tools, in millionths of a dollar (price lists of OpenAI, Anthropic, Google,
+ * xAI, OpenRouter, Groq, Mistral, Perplexity, Zhipu, Alibaba, Moonshot and Baidu, autumn 2026). Prices in yuan are
+ * converted at 7 to the dollar. The first matching rule applies.
  */
 const rules: readonly ToolRule[] = [
   { kind: 'web_search', model: /deep-research/, types: perplexity, price: 5_000 },
@@ -77,16 +77,16 @@ const rules: readonly ToolRule[] = [
   { kind: 'image_generation', types: openAi, size: 'low', price: 16_000 },
   { kind: 'image_generation', types: openAi, size: 'medium', price: 63_000 },
   { kind: 'image_generation', price: 250_000 },
-  // Most of the remaining services that run these tools are from OpenAI or have the same prices.
+  // The default for all other channel types. Most of them that run these tools are OpenAI's or have the same prices.
   { kind: 'web_search', price: 10_000 },
   { kind: 'file_search', price: 2_500 },
   { kind: 'code_interpreter', price: 30_000 },
 ]
 
 /**
- * The price of one call of a tool, in millionths of a currency unit. It is taken from the option's table or, if that
- * has no price, from the built-in table; undefined if neither has one. A more exact name takes precedence over a bare
- * name.
+ * The price of one call of a tool, in millionths of a currency unit. The price in the option's table takes precedence
+ * over the built-in price; undefined if there is none. In the option's table, a more specific name takes precedence,
+ * such as one with a size or a channel type.
  */
 export function toolPrice(table: RatioTable, { kind, size, model, channelType }: PricedTool): bigint | undefined {
   const names = [

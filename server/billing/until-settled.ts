@@ -5,8 +5,8 @@ import type { Ledger } from './ledger.ts'
 const lastSettlesMs = 5_000
 
 /**
- * Waits until interrupted responses have been charged for their delivered output. The heartbeat must continue until
- * then.
+ * Waits at shutdown until interrupted responses have been charged for their delivered output. The process's heartbeat
+ * must continue until this is done.
  */
 export async function untilSettled(ledger: Pick<Ledger, 'openHolds'>, batcher: Batcher): Promise<void> {
   const lateMs = performance.now() + lastSettlesMs

@@ -10,9 +10,9 @@ const million = 1e6
 const tokensOfImage = 1000
 
 /**
- * The usual costs of a model: its built-in price on this type of channel, as an upstream would charge it. There is one
- * cost for each time of day or date at which a different price applies. Empty if there is no such price, or if the
- * model is charged in another way.
+ * The costs that an upstream usually charges for a model: the built-in prices on this type of channel. If the price
+ * depends on the date or the time of day, there is one cost for each price. Empty if there is no built-in price, or if
+ * the model is charged neither by tokens nor by images.
  */
 export function usualCosts(model: string, channelType: number): ModelCost[] {
   return (findDefaultPrice(model, channelType)?.sets ?? []).flatMap((set) => costOf(set) ?? [])

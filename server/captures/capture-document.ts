@@ -7,7 +7,7 @@ import { requestTurns, responseTurns } from './conversation.ts'
 import type { Collected, Recorded, RecordedAttempt } from './recording.ts'
 import { redacted, type Unwanted } from './redact.ts'
 
-/** A body in its stored form. Its turns are stored only if its text is not. */
+/** A body in its stored form: either its text, or its conversation turns without the text. */
 type StoredBody = Omit<CapturedBody, 'turns'> & Partial<Pick<CapturedBody, 'turns'>>
 type StoredAttempt = Omit<Capture['attempts'][number], 'request' | 'response'> & {
   request: StoredBody
@@ -24,7 +24,7 @@ export type CaptureDocument = Omit<Capture, 'request' | 'response' | 'attempts'>
 /** The facts about a call, without its bodies. */
 export type CaptureHead = Omit<CaptureDocument, 'request' | 'response' | 'attempts' | 'status'>
 
-/** The document of a finished recording, from which unwanted texts are removed. */
+/** Builds the document of a finished recording, without keys and without the texts to be redacted. */
 export async function documentOf(
   head: CaptureHead,
   recorded: Recorded,
@@ -35,8 +35,8 @@ export async function documentOf(
     const raw = Buffer.concat(collected.chunks).toString('utf8')
     const { size } = collected
     const truncated = collected.kept < size && collected.kept > 0 && !collected.isSummary
-    // A word may be split between the events of a stream, and a search would not find it there. Therefore only the
-    // joined text is kept.
+    // A stream may split a word between two events, where a search would not find it. The text to be redacted is
+    // therefore searched in the joined text, and only the joined text is stored.
     if (streamDialect !== undefined && unwanted.redactions.length > 0) {
       const joined = await redacted(JSON.stringify(responseTurns(raw, streamDialect)), unwanted, turns)
       return { text: '', size, truncated, turns: parsedTurns(joined) }
@@ -81,8 +81,8 @@ const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
 /**
- * The encryption context of a stored document. It contains the id, so that the document can be decrypted only as that
- * recording.
+ * The encryption context of a stored document. It contains the recording's id, so that the document cannot be decrypted
+ * under another id.
  */
 export const contextOf = (id: string) => `capture ${id}`
 
@@ -92,7 +92,8 @@ export async function sealedDocument(document: CaptureDocument, secrets: Secrets
 }
 
 /**
- * Decrypts a document, with its bodies as conversations. Throws if it was encrypted with another key or for another id.
+ * Decrypts a document and adds the conversation turns of its bodies. Throws if it was encrypted with another key or for
+ * another id.
  */
 export async function openedDocument(bytes: Uint8Array, id: string, secrets: Secrets): Promise<Capture> {
   const text = (await decompress(secrets.openBytes(bytes, contextOf(id)))).toString('utf8')

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts'
 
 /** The rules that currently apply on this node. */
 export interface CaptureRules {
-  /** False while nothing is recorded. Calls then only have to read this property. */
+  /** False if there are no rules. Calls check it first, because it is fast to read. */
   readonly isRecording: boolean
   /** The rules that have not ended. */
   running(): readonly CaptureRuleRow[]
@@ -13,7 +13,7 @@ export interface CaptureRules {
   reload(): Promise<void>
 }
 
-/** Loads the rules, and reloads them when any node changes one. */
+/** Loads the rules, and reloads them when any node changes a rule, a token or a user. */
 export async function loadCaptureRules(
   store: Store,
   clock: Clock,
@@ -44,7 +44,10 @@ export async function loadCaptureRules(
   }
 }
 
-/** Checks both ends, because the clock may be set back and nothing may be recorded for longer than the maximum. */
+/**
+ * A rule ends at `until`. It also ends when the maximum duration has passed since its creation, because the clock may
+ * have been set back.
+ */
 function isRunning({ created_at, until }: CaptureRuleRow, now: number): boolean {
   return now < Math.min(until, created_at + longestCaptureSeconds)
 }

@@ -11,9 +11,9 @@ export type Place = 'files' | 's3'
 /** A store for recorded requests, by request id. */
 export interface CaptureStore {
   put(id: string, bytes: Uint8Array): Promise<void>
-  /** Undefined if there is no such object. */
+  /** Returns the object with this id; undefined if there is none. */
   get(id: string): Promise<Buffer | undefined>
-  /** Succeeds if there is no such object. */
+  /** Removes the object with this id. Succeeds if there is none. */
   remove(id: string): Promise<void>
 }
 
@@ -25,7 +25,7 @@ export interface CaptureFiles extends CaptureStore {
 
 const idForm = /^\d{31}$/
 const extension = '.capture'
-/** If a file has been unfinished for longer than this, its process has ended. */
+/** An incomplete file that is older than this belongs to a process that has ended. */
 const unfinishedMs = 600_000
 const visitedAtOnce = 500
 
@@ -54,7 +54,7 @@ export function captureFiles(folder: string): CaptureFiles {
         for (let from = 0; from < ids.length; from += visitedAtOnce)
           await visit(ids.slice(from, from + visitedAtOnce).filter((id) => idForm.test(id)))
         for (const name of names) if (name.endsWith('.tmp')) await removeIfOld(join(dayFolder, name))
-        // This fails unless the folder is empty.
+        // Removes the day's folder if it is empty. Otherwise `rmdir` fails, and the folder stays.
         await rmdir(dayFolder).catch(() => undefined)
       }
     },

@@ -16,27 +16,27 @@ import { RecordedElsewhere } from './recorded-elsewhere.ts'
 import { type Recorded, Recording } from './recording.ts'
 import { sweepCaptures } from './sweep-captures.ts'
 
-/** The facts about a call that recording needs. */
+/** The data about a call that is needed to record it. */
 export interface RecordedCall {
   requestId: string
   userId: number
   tokenId: number
   request: Request
   dialect: string
-  /** The caller's token as sent. */
+  /** The caller's token, as the caller sent it. */
   credential: string
 }
 
 /** Records the requests that the rules select. */
 export interface Captures {
   readonly rules: CaptureRules
-  /** False while no rule is running. Calls then only have to check this. */
+  /** False if there are no rules. Calls check it first, because it is fast. */
   isRecording(): boolean
   /** Begins to record a call. Returns undefined if no rule can apply to it. */
   begin(call: RecordedCall): Recording | undefined
   /**
-   * A recorded request; undefined if it was not recorded or has been deleted. Throws `RecordedElsewhere` if it is a
-   * file on another node.
+   * A recorded request; undefined if the request was not recorded or its recording has been deleted. Throws
+   * `RecordedElsewhere` if the recording is a file on another node.
    */
   read(requestId: string): Promise<Capture | undefined>
   /** Tests whether recordings can be stored now. If not, throws an Error whose message says why. */
@@ -69,7 +69,8 @@ export interface CaptureDeps {
 const mostBytes = 256 * 1024 * 1024
 const warnEveryMs = 60_000
 /**
- * Memory is reserved for this many long bodies: the request and the response, each for the caller and for one attempt.
+ * For each recording, memory is reserved for this many bodies of the maximum size: the request and the response, each
+ * as exchanged with the caller and with one upstream.
  */
 const bodiesPerCall = 4
 
@@ -143,7 +144,7 @@ class Recorder implements Captures {
       rule_id: rules[0]?.id ?? 0,
       place: place === 'files' ? (`files:${host}` as const) : place,
     }
-    // The row is written first. Without a row, an object could not be found when it must be deleted.
+    // The database row is written before the object, because an object without a row would never be deleted.
     if (!(await store.write((trx) => addCapture(trx, row)))) return
     const objects = this.#storeAt(place)
     try {
@@ -152,7 +153,7 @@ class Recorder implements Captures {
       await store.write((trx) => forgetCaptures(trx, { request_id: call.requestId }))
       throw error
     }
-    // The recording may have been deleted while it was being stored, when there was no object to remove yet.
+    // The recording may have been deleted before its object was stored. The object must then be removed here.
     if (!(await captureOf(store.read, call.requestId))) await objects.remove(call.requestId)
   }
 
@@ -162,7 +163,7 @@ class Recorder implements Captures {
     if (!row) return undefined
     const node = row.place.startsWith('files:') ? row.place.slice('files:'.length) : undefined
     const bytes = await this.#storeAt(row.place === 's3' ? 's3' : 'files').get(requestId)
-    // Nodes may share the folder, so this node looks for the file first.
+    // Nodes may share the folder. This node can therefore have the file even if another node wrote it.
     if (!bytes && node !== undefined && node !== host) throw new RecordedElsewhere(node)
     return bytes && openedDocument(bytes, requestId, secrets)
   }

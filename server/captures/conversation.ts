@@ -25,7 +25,7 @@ export function requestTurns(text: string, dialect: string): CapturedTurn[] {
   const reader = requestDialects[dialect]
   if (!reader || !isObject(body)) return []
   try {
-    // A placeholder for the model, which may be in the URL and does not matter for the conversation.
+    // The model is a placeholder. It may be in the URL, and the conversation does not need it.
     return turnsOf(reader.decodeRequest(body, { model: '-', stream: false }))
   } catch {
     return []
@@ -108,7 +108,10 @@ function partsOf(part: Part): CapturedPart[] {
   }
 }
 
-/** The location of a file, or its kind and size. Its content is only in the body itself. */
+/**
+ * The URL or id of a file or, for a file in the request, its name, type and size. The turns do not contain the file's
+ * data.
+ */
 function sourceOf({ source, name }: MediaPart): string {
   if (source.kind === 'url') return source.url
   if (source.kind === 'file') return source.id

@@ -1,4 +1,4 @@
-/** Thrown if a recorded request is a file on another node. */
+/** Thrown if a recorded request is stored in a file on another node. */
 export class RecordedElsewhere extends Error {
   /** The host of the node that has the file. */
   readonly node: string

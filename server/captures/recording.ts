@@ -5,14 +5,14 @@ export interface Collected {
   chunks: Uint8Array[]
   kept: number
   size: number
-  /** True if the body was a form. Then only its fields are kept, without its files. */
+  /** True if the body was a form. Only the form's fields are kept, without its files. */
   isSummary?: true
 }
 
 /** A request's body in the form that the relay uses. */
 export type RecordedBody = string | Uint8Array | { readonly fields: ReadonlyMap<string, string>; readonly size: number }
 
-/** The channel of an attempt. Its key is needed only in order to remove it from the stored texts. */
+/** The channel of an attempt. The channel's key is not stored; it is needed to remove it from the stored texts. */
 export interface RecordedChannel {
   id: number
   name: string
@@ -53,8 +53,8 @@ export interface RecordingOptions {
 }
 
 /**
- * Records one call while it is relayed. Recording cannot make the call fail: bytes are copied as they are passed on, up
- * to the limit, and all other work is done after the response.
+ * Records one call while it is relayed. Recording cannot make the call fail. Up to the size limit, bytes are copied as
+ * they are passed on. All other work is done after the response.
  */
 export class Recording {
   /** True if the response arrives in pieces and must therefore be passed on before it is complete. */
@@ -68,7 +68,7 @@ export class Recording {
 
   constructor(options: RecordingOptions, signal: AbortSignal) {
     this.#options = options
-    // If the runtime never began to read a body, it does not cancel it, so the signal ends the recording.
+    // The runtime does not cancel a body that it has not begun to read. In that case, the signal ends the recording.
     signal.addEventListener('abort', () => this.#end(), { once: true })
   }
 
@@ -100,7 +100,10 @@ export class Recording {
     }
   }
 
-  /** Passes the response on to the caller and records it. A complete response keeps its length. */
+  /**
+   * Passes the response on to the caller and records it. A response that is not streamed is read completely first, so
+   * that its length is known.
+   */
   async answered(response: Response): Promise<Response> {
     this.#recorded.status = response.status
     this.#recorded.isStream = isEventStream(response.headers)
@@ -120,7 +123,7 @@ export class Recording {
       collected.isSummary = true
       return collected
     }
-    // Each character has at least one byte, so this part of a long text is sufficient.
+    // Each character has at least one byte in UTF-8, so `sizeLimit` + 1 characters are sufficient to reach the limit.
     if (typeof body === 'string') {
       this.#keep(collected, Buffer.from(body.slice(0, this.#options.sizeLimit + 1)))
       collected.size = Buffer.byteLength(body)
@@ -174,7 +177,7 @@ export class Recording {
         await reader.cancel(reason)
       },
     }
-    // Nothing is read in advance, because everything that has been read counts as delivered.
+    // The stream must not read ahead, because bytes that are read count as delivered to the caller.
     const body = new ReadableStream<Uint8Array>(source, { highWaterMark: 0 })
     return new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers })
   }

@@ -24,7 +24,7 @@ describe('redactions', () => {
     expect(await without(text, redactions)).toBe(expected)
   })
 
-  test('the result is still JSON', async () => {
+  test('redacting JSON results in valid JSON', async () => {
     const body = JSON.stringify({ a: 'Acme 1', b: [12, 13], c: { acme: 'x@y.example' } })
     expect(JSON.parse(await without(body, ['acme*', '@email', '@ip']))).toBeObject()
   })
@@ -36,7 +36,7 @@ test('keys and texts that look like keys are removed even if they are not listed
   expect(await without(text, [], [key])).toBe('[key] and [key] and [key]')
 })
 
-test('a key that is divided between two parts of a long text is found', async () => {
+test('a key at the boundary between two parts of a long text is removed', async () => {
   const key = 'abcdefgh-ijklmnop-qrstuvwx'
   for (let shift = 0; shift < 40; shift++) {
     const clean = await without(

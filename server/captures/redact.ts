@@ -11,10 +11,10 @@ export interface Unwanted {
 
 const mark = '[redacted]'
 
-/** A long text is searched in parts of about this length. Other work can run in between. */
+/** A long text is searched in parts of about this length, so that other work can run between the parts. */
 const partLength = 16 * 1024
 
-/** Patterns for texts that look like keys, regardless of their owner. */
+/** Patterns for texts that look like keys. They match keys of other services, too. */
 const keyForms = [/\bsk-[\w-]{16,}/g, /\bAIza[\w-]{30,}/g, /\b[Bb]earer\s{1,4}[\w.~+/-]{16,}/g]
 
 /**
@@ -30,7 +30,7 @@ const kinds: Readonly<Record<string, (text: string) => string>> = {
     text.replace(/\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[\da-fA-F]{1,4}:(?:[\da-fA-F]{0,4}:){2,6}[\da-fA-F]{0,4}/g, mark),
 }
 
-/** Removes the unwanted texts from a text. */
+/** Replaces the keys and the texts to be redacted in a text. */
 export async function redacted(text: string, unwanted: Unwanted, turns: Turns): Promise<string> {
   const plain = unwanted.redactions.length > 0 ? withoutEscapes(text) : text
   let clean = ''
@@ -81,9 +81,9 @@ function withoutEscapes(text: string): string {
 const delimiter = /[\s"'<>\\,;(){}[\]]/
 
 /**
- * Replaces each occurrence of a text in which `*` matches any characters of one word. Each word is read a bounded
- * number of times. The leftmost match of a piece leaves the most room for the next pieces, so no position is tried
- * twice.
+ * Replaces each occurrence of a pattern in which `*` matches any characters of one word. A piece is the text between
+ * two `*`. Each piece is matched as far left as possible, which leaves the most room for the next pieces. No position
+ * is therefore tried twice, and each word is read a bounded number of times.
  */
 function withoutWord(text: string, pattern: string): string {
   const pieces = pattern.toLowerCase().split('*')
@@ -91,8 +91,8 @@ function withoutWord(text: string, pattern: string): string {
   const [first] = inner
   if (first === undefined) return text
   const lower = text.toLowerCase()
-  // In lower case, a few characters have a different length, and the positions would not match. In that case, the
-  // search is case-sensitive.
+  // A few characters have a different length in lower case, so positions in the lower-case text would differ from those
+  // in the text. If the text contains such characters, the search is case-sensitive.
   const searched = lower.length === text.length ? lower : text
   let clean = ''
   let copiedTo = 0
@@ -116,8 +116,8 @@ function withoutWord(text: string, pattern: string): string {
 }
 
 /**
- * The position where the last of the pieces ends, if they occur in this order in a word that begins with the first
- * piece; undefined if one is missing.
+ * Looks for the pieces in `word` in this order, and returns the position after the last one. `word` begins with the
+ * first piece. Returns undefined if a piece is missing.
  */
 function endOfMatch(word: string, pieces: readonly string[]): number | undefined {
   let end = 0

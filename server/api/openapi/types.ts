@@ -53,14 +53,14 @@ export interface ResponseObject {
 export interface Link {
   operationId: string
   description?: string
-  /** Where each parameter is found in the response or in the request. */
+  /** For each parameter of the linked operation, the expression for its value in the request or response. */
   parameters?: Record<string, string>
   requestBody?: unknown
 }
 
 export interface HeaderObject {
   description: string
-  /** The header is present in every such response. */
+  /** True if every response that is described by the enclosing object has the header. */
   required?: true
   schema: JsonSchema
 }

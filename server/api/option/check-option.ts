@@ -8,7 +8,7 @@ import { isMetadataHost } from '../../lib/network/metadata-address.ts'
 import { isOperatorFolder } from '../../lib/operator-folder.ts'
 import { baseAddresses } from './option-text.ts'
 
-/** Switches that can be turned on only if the settings they need are set. */
+/** Options that can be turned on only if another option is set: each with that option and the error message. */
 const needs: Partial<Record<OptionKey, { key: OptionKey; message: string }>> = {
   GitHubOAuthEnabled: { key: 'GitHubClientId', message: 'Set GitHubClientId before you turn on this login.' },
   EmailDomainRestrictionEnabled: {
@@ -25,7 +25,7 @@ const needs: Partial<Record<OptionKey, { key: OptionKey; message: string }>> = {
   },
 }
 
-/** The required form of names that become part of an object's URL. */
+/** The required form of options that become part of the URLs of objects in S3. */
 const objectNames: Partial<Record<OptionKey, { form: RegExp; message: string }>> = {
   S3Bucket: {
     form: /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
@@ -41,8 +41,8 @@ const objectNames: Partial<Record<OptionKey, { form: RegExp; message: string }>>
 const links: readonly OptionKey[] = ['WeChatAccountQRCodeImageURL', 'Logo', 'TopUpLink', 'ChatLink']
 
 /**
- * Options with URLs that this server calls. They may be in a private network, but must not be the metadata service of a
- * cloud.
+ * Options with URLs to which this server sends requests. The URLs may be in a private network, but must not be a
+ * cloud's metadata service.
  */
 const calledAddresses: readonly OptionKey[] = [
   'WeChatServerAddress',

@@ -14,7 +14,7 @@ export const baseAddresses: readonly OptionKey[] = [
   'LogCopyClickHouseURL',
 ]
 
-/** Options in which spaces at the beginning and end may be intended. */
+/** Options whose values are not trimmed, because spaces at the beginning and end may be intended. */
 const verbatim: readonly OptionKey[] = [
   'Notice',
   'About',
@@ -25,7 +25,10 @@ const verbatim: readonly OptionKey[] = [
   'LogCopyClickHousePassword',
 ]
 
-/** The stored form of a value, regardless of how it was typed. Throws if the value is invalid. */
+/**
+ * Normalises a value for storage: numbers, domains, base URLs and spaces around a value. Throws ApiFailure if the value
+ * is invalid.
+ */
 export function optionText(key: OptionKey, value: string): string {
   const { kind }: OptionDefinition = optionDefinitions[key]
   const text = kind === 'json' || verbatim.includes(key) ? value : value.trim()

@@ -12,7 +12,10 @@ import { writeOption } from './save-option.ts'
 
 const definitions: Readonly<Record<OptionKey, OptionDefinition>> = optionDefinitions
 
-/** The texts of all options. A secret that cannot be decrypted is replaced by a text that no file can contain. */
+/**
+ * The texts of all options. For a secret that cannot be decrypted, the text is one that no config file can contain, so
+ * it differs from any value in the file.
+ */
 export async function optionTexts(db: Db, secrets: Secrets): Promise<(key: OptionKey) => string> {
   const rows = new Map((await optionRows(db)).map((row) => [row.key, row]))
   return (key) => {
@@ -29,7 +32,10 @@ function opened(row: OptionRow, secrets: Secrets): string {
   }
 }
 
-/** The section `options`. With `--prune`, options that the file does not list are reset to their defaults. */
+/**
+ * The section `options` of a config file. With `--prune`, options that the file does not list are reset to their
+ * defaults.
+ */
 export const optionsKind: ConfigKind<'options'> = {
   section: 'options',
   names: (wanted) => Object.keys(wanted),
@@ -43,7 +49,7 @@ export const optionsKind: ConfigKind<'options'> = {
       const text = await inEntry(['options', key], `options: ${key}`, () => optionText(key, textOf(key, value)))
       listed.set(key, text)
     }
-    // Secrets that are not listed stay, because exports omit secrets.
+    // `--prune` does not reset secrets, because the export may omit them.
     const unlisted = configOptionKeys.filter(
       (key) => !listed.has(key) && !definitions[key].secret && current(key) !== definitions[key].default,
     )
@@ -88,7 +94,7 @@ function textOf(key: OptionKey, value: unknown): string {
   return kind === 'json' ? JSON.stringify(value) : String(value)
 }
 
-/** Converts a stored text to its form in a file. */
+/** Converts an option's stored text to its value in a config file. */
 function fileValue(key: OptionKey, text: string): unknown {
   const { kind } = definitions[key]
   if (kind === 'boolean') return text === 'true'

@@ -34,7 +34,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put('UpdateFeedURL', 'file:///etc/passwd')).success).toBe(false)
   })
 
-  test('prices are listed by the name that is sent upstream, with the source of each price', async () => {
+  test('prices are listed by the model name that is sent upstream, not by the name that callers send, with the source of each price', async () => {
     const add = (models: string, fields: object = {}) =>
       call('POST', '/api/channel/', { name: 'c', type: 1, key: 'sk-1', models, group: 'default', ...fields })
     await add('gpt-4o,my-model')

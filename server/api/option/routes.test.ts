@@ -3,7 +3,7 @@ import { type OptionKey, optionDefinitions } from '../../../contract/options.ts'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
 
-/** Tables whose values are not numbers. */
+/** Valid values of the JSON options whose entries are not numbers. */
 const tablesOfOtherValues: Readonly<Record<string, string>> = {
   GroupLimits: '{"default":{"rpm_limit":60}}',
   GroupChannelOrder: '{"default":"latency"}',
@@ -68,7 +68,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put('ModelRatio', '{"gpt-4":15}', root)).json.success).toBe(true)
   })
 
-  test('refuses to empty a table, and the current table stays in effect', async () => {
+  test('a JSON option cannot be set to an empty or invalid text, and its stored value is unchanged', async () => {
     const tables = Object.entries(optionDefinitions).filter(([, { kind }]) => kind === 'json')
     expect(tables.length).toBeGreaterThan(10)
     for (const [key] of tables) {
@@ -110,7 +110,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put('PreConsumedQuota', '-1')).json.success).toBe(false)
   })
 
-  test('the table of options describes each option and names the role that may write it, which the server enforces', async () => {
+  test('the option definitions describe each option and the role that may write it, and the server enforces this role', async () => {
     await put('SMTPToken', 'smtp-secret')
     const answer = (await api.call('GET', '/api/option/definitions', { as: admin.token })).json
     const table: { key: OptionKey; default: string; writer: string; secret: boolean; section: string }[] = answer.data

@@ -50,7 +50,7 @@ export function mountOptions(
 
   serve(router, api.option.update, async (call) => {
     const { key } = call.body
-    // One-api's consoles send this option. Tollgate's console does not have these themes.
+    // One-api's consoles send this option. Tollgate ignores it, because it has no selectable themes.
     if (key === 'Theme') return
     if (!isOptionKey(key)) throw new ApiFailure(`There is no option ${key}.`)
     const definition = definitions[key]
@@ -65,8 +65,8 @@ export function mountOptions(
       const current = (other: OptionKey) => storedText(secrets, stored.get(other)) ?? definitions[other].default
       await writeOption(trx, { secrets, clock }, call, { key, value, before: current(key), after: current })
     })
-    // The notice makes every node reload a little later. This node reloads immediately, because the person who saved
-    // the option must see the new value in the next call.
+    // The announcement makes all other nodes reload their settings soon. This node reloads immediately, so that the
+    // next request of the person who saved the option uses the new value.
     await announce({ topic: 'settings', id: 0 })
     await settings.reload()
   })

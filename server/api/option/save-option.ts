@@ -10,9 +10,9 @@ import type { ApiDeps } from '../deps.ts'
 import { checkOption } from './check-option.ts'
 
 /**
- * Writes an option with its audit row. `value` is in the form that `optionText` returns. `current` returns the values
- * of options: `before` the stored values, `after` the values with which the new value must be compatible. Throws
- * ApiFailure.
+ * Writes an option and its audit row. `value` and `before` are the new and the old text, in the form that `optionText`
+ * returns. `after` returns the text of any option after the change; it is used to check that the options are
+ * compatible. Throws ApiFailure if `value` is invalid.
  */
 export async function writeOption(
   trx: Trx,

@@ -7,13 +7,16 @@ import { optionText } from './option-text.ts'
 import { optionTexts } from './options-kind.ts'
 import { writeOption } from './save-option.ts'
 
-/** The option that stores each column of the section, by the name of the column. */
+/** Maps each field of a section's entries to the option that stores this field. */
 type Columns = Readonly<Record<string, OptionKey>>
-/** The values of each option, by name. */
+/** For each option, its values by the name of the entry. */
 type Tables = Map<OptionKey, Map<string, unknown>>
 type Entries = Readonly<Record<string, JsonObject>>
 
-/** The sections whose entries are stored in several options. Each of these options is a JSON object. */
+/**
+ * The sections of a config file that are stored in options with a JSON object each. An entry's fields can be in several
+ * options.
+ */
 export const tableKinds: readonly ConfigKind[] = [
   tableKind('groups', groupColumns),
   tableKind('prices', priceColumns),
@@ -22,7 +25,7 @@ export const tableKinds: readonly ConfigKind[] = [
 
 type NumberSection = keyof typeof numberSections
 
-/** A section with several columns. Columns that an entry omits are removed. */
+/** A section whose entries are objects with several fields. Fields that an entry omits are removed. */
 function tableKind(section: ConfigSection, columns: Columns): ConfigKind {
   return {
     section,
@@ -30,7 +33,8 @@ function tableKind(section: ConfigSection, columns: Columns): ConfigKind {
     plan: (trx, wanted, context) => planTable(trx, { section, columns }, wanted as Entries, context),
     async export(db, { secrets }) {
       const current = await optionTexts(db, secrets)
-      // Tables that have their defaults are not exported, so that a later version can improve the defaults.
+      // A section is not exported if all its options have their defaults, so that a later version can change the
+      // defaults.
       if (Object.values(columns).every((key) => current(key) === optionDefinitions[key].default)) return undefined
       const entries = entriesOf(tablesOf(current, columns), columns)
       const names = Object.keys(entries).sort()
@@ -39,7 +43,7 @@ function tableKind(section: ConfigSection, columns: Columns): ConfigKind {
   }
 }
 
-/** A section with a single column, whose name does not appear in the file. */
+/** A section whose entries are plain numbers. */
 function numberKind(section: NumberSection, option: OptionKey): ConfigKind {
   const columns = { value: option }
   const table = tableKind(section, columns)
@@ -90,7 +94,7 @@ async function planTable(
     for (const name of unlisted) changes.push({ op: 'remove', name, fields: [], make: async () => write(name, {}) })
   return { changes, unlisted, finish }
 
-  /** Writes the options whose tables were changed. */
+  /** Writes the options that the changes have modified. */
   async function finish(trx: Trx): Promise<void> {
     const untouched = tablesOf(current, columns)
     for (const key of Object.values(columns)) {

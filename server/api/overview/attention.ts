@@ -21,16 +21,16 @@ const dayHours = 24
 const daySeconds = dayHours * hourSeconds
 const weekHours = 7 * dayHours
 
-/** The longest pause of a channel by the circuit breaker. */
+/** The longest time for which the circuit breaker pauses a channel. */
 const coolDownSeconds = 300
 const leastAttempts = 5
-/** Whether a channel fails is judged by its attempts in this many hours. */
+/** Only a channel's attempts in this many hours decide whether it counts as failing. */
 const failingHours = 6
 const failingShare = 0.2
-/** A balance below this amount of currency is too small for most calls. */
+/** A user's balance below this amount, in currency units, is too small for most requests. */
 const emptyBalance = 0.1
 const jumpFactor = 3
-/** Losses below this amount of currency may be due to rounding. */
+/** Losses below this amount, in currency units, may be due to rounding and are ignored. */
 const leastLoss = 0.01
 const mostChannels = 5000
 
@@ -95,9 +95,9 @@ async function channelItems({ db, now }: Ask, channels: readonly WatchedChannel[
 }
 
 /**
- * The newest attempts of a channel, if too many of them failed. Earlier hours are added only until there are enough
- * attempts. Channels with little traffic are therefore judged as well, and a channel that works again soon stops
- * counting as failing.
+ * Counts a channel's attempts if too many of them failed; undefined otherwise. It adds hours from the newest to the
+ * oldest until there are `leastAttempts` attempts. A channel with little traffic can therefore count as failing. A
+ * channel that has recovered stops counting as failing after a few attempts.
  */
 function failingNow(hours: readonly ChannelHour[]): { since: number; count: number; failed: number } | undefined {
   let [count, failed, since] = [0, 0, 0]
@@ -110,7 +110,7 @@ function failingNow(hours: readonly ChannelHour[]): { since: number; count: numb
   return count < leastAttempts || failed <= count * failingShare ? undefined : { since, count, failed }
 }
 
-/** Prices from scheduled lists that wait for a decision, and lists that cannot be read. */
+/** Items for channels whose price list has prices that need an admin's decision, or could not be read. */
 async function priceItems({ db }: Ask): Promise<Item[]> {
   const channels = await channelsWithFeeds(db)
   return channels.flatMap(({ id, name, price_feed }): Item[] => {
@@ -152,8 +152,8 @@ async function lossItems({ db, settings, now }: Ask, channels: readonly WatchedC
 }
 
 /**
- * Upstream balances that are low. Only balances in dollars can be compared with the charges, other currencies and
- * numbers cannot.
+ * Items for channels whose upstream balance is lower than what they charged in the last week. Balances that are not in
+ * dollars are ignored, because they cannot be compared with the charges.
  */
 async function balanceItems({ db, settings, now }: Ask, channels: readonly WatchedChannel[]): Promise<Item[]> {
   const known = channels.filter(
@@ -212,14 +212,14 @@ async function spendItems({ db, settings, now }: Ask): Promise<Item[]> {
   }))
 }
 
-/** A backup counts as old after one interval plus this time without a new one. */
+/** The last good backup counts as old if it began more than two backup intervals plus this time ago. */
 const backupGraceSeconds = 2 * hourSeconds
 /** The hint about backups appears after this many days, because a new installation has nothing to lose yet. */
 const backupHintDays = 7
 
 /**
- * An item if the last backup failed or is old. An installation that has never made one gets a hint at the end of the
- * list.
+ * An item if the last backup failed or is old. If backups are off and none was ever made, the item is a hint at the end
+ * of the list.
  */
 async function backupItems({ db, settings, now }: Ask): Promise<Item[]> {
   const { good, ended } = await lastBackups(db, 'anybody')
@@ -236,12 +236,15 @@ async function backupItems({ db, settings, now }: Ask): Promise<Item[]> {
   return good && good.started_at < now - 2 * every - backupGraceSeconds ? item('backup_old', good.started_at) : []
 }
 
-/** A failing copy of the log is not reported if it worked within this time, because short interruptions are normal. */
+/**
+ * Failures of the log copy are not reported if rows were copied within this time, because short interruptions are
+ * normal.
+ */
 const logCopyGraceSeconds = 600
 
 /**
- * An item if log rows cannot be copied. The reason may contain an address, so it is shown only in the settings, which
- * only root can see.
+ * An item if log rows cannot be copied. It does not contain the error message, because that may contain a server's
+ * address. Only the settings, which only root can see, show the message.
  */
 async function logCopyItems({ logCopy, now }: Ask): Promise<Item[]> {
   const { error, sentAt, failedAt } = await logCopy.state()

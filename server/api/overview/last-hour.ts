@@ -7,11 +7,14 @@ import { idsSince } from '../../store/usage/recent-rows.ts'
 
 const slotSeconds = 300
 const kept = 2 * overviewPoints
-/** Rows may become visible this long after their time. Until then, a slot is read again. */
+/** A row may be committed up to this long after its timestamp, so slots are read again until this time has passed. */
 const settleSeconds = 120
 /** The number of ids per query. It is limited so that the process is not blocked for long. */
 const idsPerStep = 20_000
-/** Rows with this many ids before the newest row may not be visible yet. */
+/**
+ * Slots that are read again are read from this many ids before their first known row, because rows with lower ids may
+ * have been committed later.
+ */
 const idGap = 200
 
 interface Slot {
@@ -28,8 +31,8 @@ interface Slot {
 type Sum = 'requests' | 'failed' | 'tokens' | 'quota'
 
 /**
- * Figures of the last two hours in five-minute slots. Finished slots are kept, so that each call reads only the rows of
- * the last minutes.
+ * Figures of the last two hours in five-minute slots. Finished slots are cached, so a call reads only the rows since
+ * shortly before the previous call.
  */
 export function createLastHour(clock: Clock): (db: Db) => Promise<Overview['hour']> {
   const slots = new Map<number, Slot>()

@@ -19,7 +19,7 @@ interface Ask {
   now: number
 }
 
-/** A user's own account at a glance. */
+/** Returns the overview of a user's own account. */
 export async function ownOverview(db: Db, { userId, utcOffset, now }: Ask): Promise<OwnOverview> {
   const shift = utcOffset * 60
   const today = Math.floor((now + shift) / daySeconds)

@@ -81,7 +81,7 @@ forEachDatabase((_, openFresh) => {
     expect([hours.starts.length, spenders, attention]).toEqual([24, [], []])
   })
 
-  test('the last hour is compared with the hour before, both before and after its rows are summed', async () => {
+  test('the last hour is compared with the hour before, with the same figures before and after the rollup', async () => {
     for (const created_at of [now - 1, now - 250, now - 3000, now - 4000, now - 5000]) await add(ada, created_at)
     await fail(ada, now - 10, 'upstream_timeout', { left_out: 2 })
     await add(admin, now - 4500, { outcome: 'interrupted', first_byte_time: 2000 })
@@ -103,7 +103,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('rows that are written later are added once to intervals that were already read', async () => {
+  test('a row that is written after its interval was read is counted exactly once', async () => {
     await add(ada, now - 2000)
     await add(ada, now - 20)
     expect((await read()).hour.requests.now).toBe(2)
@@ -133,7 +133,7 @@ forEachDatabase((_, openFresh) => {
     expect(hours.failed).toEqual([...Array(21).fill(0), 1, 0, 0])
   })
 
-  test('the people who spent the most in seven days are listed with their spending in the period before', async () => {
+  test('the users who spent the most in the last seven days are listed with their spending in the seven days before', async () => {
     await add(ada, now - day, { quota: 100 })
     await add(ada, now - 9 * day, { quota: 40 })
     await add(admin, now - day, { quota: 300 })
@@ -217,7 +217,7 @@ forEachDatabase((_, openFresh) => {
     expect(kinds((await read()).attention)).toEqual([])
   })
 
-  test('people without quota, sudden spending and low balances need attention', async () => {
+  test('users without quota, users whose spending jumped and channels with a low balance need attention', async () => {
     const poor = await api.addPerson({ username: 'poor', quota: 0 })
     const rich = await api.addPerson({ username: 'rich', quota: 1_000_000 })
     for (const who of [poor, rich]) await fail(who, now - 50, 'insufficient_user_quota')
@@ -234,7 +234,7 @@ forEachDatabase((_, openFresh) => {
     expect(attention[2]).toMatchObject({ amount: 1_300_000, limit: 400_000 })
   })
 
-  test('a failed or old backup needs attention, and an installation that never made one gets a hint after a week', async () => {
+  test('a failed or old backup needs attention, and an installation that has never made a backup gets a hint after a week', async () => {
     const row = { place: 'files' as const, host: 'h', path: '/b/x', made_by: 'schedule', bytes: 1, error: '' }
     const made = (started_at: number, fields: object = {}) =>
       api.store.write((trx) => addBackupRow(trx, { ...row, started_at, finished_at: started_at + 1, ...fields }))
@@ -248,7 +248,7 @@ forEachDatabase((_, openFresh) => {
     expect(await backups()).toEqual([])
     await createdAt(now - 8 * day)
     expect(await backups()).toMatchObject([{ kind: 'backup_none', act: 'open_backups' }])
-    // A backup that was made by the command counts, too.
+    // A backup that was made on the command line also counts.
     await made(now - 6 * day, { made_by: 'command line' })
     expect(await backups()).toEqual([])
     await api.store.write((trx) => saveOption(trx, 'BackupStore', 'files'))

@@ -10,7 +10,7 @@ import { attentionItems } from './attention.ts'
 import { createLastHour } from './last-hour.ts'
 import { ownOverview } from './own-overview.ts'
 
-/** How long a node sends the same overview to everybody. */
+/** How long a node caches the overview, which is the same for all admins. */
 const freshMs = 5000
 const hourSeconds = 3600
 const dayHours = 24
@@ -18,7 +18,7 @@ const weekHours = 7 * dayHours
 
 type OverviewDeps = Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'logCopy'>
 
-/** The current state: of the installation, for admins, and of the user's own account. */
+/** The overview of the installation, for admins, and the overview of the caller's own account. */
 export function mountOverview(router: ApiRouter, { store, settings, clock, logCopy }: OverviewDeps): void {
   const lastHour = createLastHour(clock)
   let cached: { atMs: number; data: Promise<Overview> } | undefined

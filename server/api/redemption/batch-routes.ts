@@ -9,7 +9,7 @@ import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** Codes counted by name, and a call that enables or disables all codes with one name. */
+/** Endpoints that count the codes by name, and that enable or disable all unused codes with a given name. */
 export function mountBatches(router: ApiRouter, { store, clock }: Pick<ApiDeps, 'store' | 'clock'>): void {
   serve(router, api.redemption.batches, async ({ query, context }) =>
     listed(context, await listBatches(store.read, pageOf(query), { keyword: query.keyword, now: epochSeconds(clock) })),

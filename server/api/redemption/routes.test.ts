@@ -219,7 +219,7 @@ forEachDatabase((_, openFresh) => {
     expect((await audit()).map(({ detail }) => detail)).toContain(`expired_time=${expired_time} → 0`)
   })
 
-  test('codes begin with their prefix, keep their length, and differ', async () => {
+  test('codes that are created with a prefix begin with it, have the usual length, and are all different', async () => {
     const { data } = await create({ count: 100, prefix: ' SPRING_26-x ' })
     expect(new Set(data).size).toBe(100)
     for (const key of data) expect(key).toMatch(/^SPRING_26-x[0-9a-f]{21}$/)
@@ -264,7 +264,7 @@ forEachDatabase((_, openFresh) => {
     await create({ name, quota: maxQuota, count: 100 })
     const [batch] = (await call('GET', 'batches')).data
     expect(batch).toMatchObject({ name, made: 100, quota: Number.MAX_SAFE_INTEGER })
-    // More than a 64-bit integer can represent.
+    // The sum of these quotas exceeds a 64-bit integer.
     const common = {
       user_id: 1,
       name,
@@ -302,7 +302,7 @@ forEachDatabase((_, openFresh) => {
     expect(second?.detail).toContain('status: 2 → 1')
   })
 
-  test('name and quota can change, but the status changes only by a status_only request and never from used', async () => {
+  test('a PUT changes name and quota; only a status_only PUT changes the status, and a used code stays used', async () => {
     const [key] = (await create()).data
     const { id } = (await call('GET', '')).data[0]
     expect((await call('PUT', '', { id, name: 'new', quota: 9, status: 2 })).data).toMatchObject({

@@ -39,7 +39,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/home_page_content')).json.data).toBe('home')
   })
 
-  test('calls to the whole API are limited per address, with a 429 that has an envelope and Retry-After', async () => {
+  test('the API limits the requests of each client address; the 429 has the JSON envelope and Retry-After', async () => {
     const limited = await createTestApi(api.store, { rateRules: { api: { limit: 2, windowMs: 60_000 } } })
     const call = (address: string) => limited.call('GET', '/api/status', { address })
     await call('192.0.2.1')

@@ -58,7 +58,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/status')).json.data.status_page).toBe(true)
   })
 
-  test('a family has a state for each of 90 days, before and after the rows are summed', async () => {
+  test('a model family has a state for each of 90 days, the same before and after the rollup', async () => {
     await turnOn()
     await add('gpt-4o', now - 89 * day, 20)
     await add('gpt-4o', now - 2 * day, 95)

@@ -10,7 +10,7 @@ const dayHours = 24
 const noCalls: Counts = { calls: 0, failed: 0 }
 
 /**
- * The days and hours (counted from 1970) that the page shows: 90 days, all hours of today, and the hour before today.
+ * The ranges that the page uses, in hours since 1970. `days` is the last 90 days. `hours` is today and the hour before.
  */
 export function shownRanges(nowSeconds: number) {
   const today = Math.floor(nowSeconds / daySeconds)
@@ -23,8 +23,8 @@ export function shownRanges(nowSeconds: number) {
 
 /**
  * Computes the status page from the calls for each model. The page contains neither numbers of calls nor names of
- * channels, models or users. `served` are the models that visitors may know. Their families are shown even if nobody
- * has called them.
+ * channels, models or users. `served` contains the models that visitors may see. The families of these models are shown
+ * even without calls.
  */
 export function statusPage(
   rows: readonly SlotAvailability[],
@@ -32,7 +32,7 @@ export function statusPage(
   nowSeconds: number,
 ): StatusPage {
   const { days, hours } = shownRanges(nowSeconds)
-  // Failed calls for models that are not served here have no model name, so they belong to no family.
+  // Failed calls for models that no channel serves have no model name, so they belong to no family.
   const byFamily = Map.groupBy(
     rows.filter(({ model }) => model !== ''),
     ({ model }) => familyOf(model).id,
@@ -78,7 +78,7 @@ function familyPage(
       uptime: uptimeOf(addCounts(dayCounts)),
       days: dayCounts.map((counts) => ({ state: stateOf(counts), uptime: uptimeOf(counts) })),
     },
-    // The first hour belongs to yesterday.
+    // The first hour of `states` belongs to yesterday and is not shown.
     incidents: incidentsOf(family.name, states.slice(1), hours.from + 1),
   }
 }
@@ -109,7 +109,10 @@ function sentence(family: string, state: ServiceState, from: number, to: number)
 
 const severity: readonly ServiceState[] = ['none', 'up', 'degraded', 'down']
 
-/** The state of the whole service. It is the state of the worst family, but "down" only if no family works. */
+/**
+ * The state of the whole service. It is "down" if all families with calls are down. If only some are down, it is
+ * "degraded". Otherwise, it is the worst state of a family.
+ */
 function worstOf(states: readonly ServiceState[]): ServiceState {
   const known = states.filter((state) => state !== 'none')
   if (known.length > 0 && known.every((state) => state === 'down')) return 'down'

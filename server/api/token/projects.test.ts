@@ -38,7 +38,7 @@ forEachDatabase((_, openFresh) => {
     expect(audited.map(({ detail }) => detail)).toContain('project="Search index" → "Web"')
   })
 
-  test('the list is filtered and sorted by project, together with the other filters', async () => {
+  test('the list can be filtered and sorted by project, also in combination with other filters', async () => {
     for (const [name, project] of [
       ['a1', 'alpha'],
       ['b1', 'beta'],

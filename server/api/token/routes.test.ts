@@ -95,7 +95,7 @@ forEachDatabase((_, openFresh) => {
     expect(api.notices).toContainEqual({ topic: 'token', id: data.id })
   })
 
-  test('a token with only a known hash shows no key, and is found by its key but not by the hash', async () => {
+  test('a token that was imported with only the hash of its key shows no key, and is found by the key but not by the hash', async () => {
     const { data } = await create({ name: 'moved in' })
     const hex = createHash('sha256').update('sk-an-old-key-of-mine').digest('hex')
     const key = hashedKey(hex)
@@ -121,7 +121,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('models and networks are normalised', async () => {
+  test('the lists of models and IP networks are normalised', async () => {
     const { data } = await create({
       models: ' gpt-4 , gpt-4,,claude-3',
       subnet: '10.0.0.0/8, 192.0.2.1,2001:db8::1,2001:db8::/32',

@@ -35,7 +35,10 @@ type TokenDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'captures' | 'set
  */
 const findRule = { limit: 20, windowMs: 60_000 }
 
-/** A person's own tokens. Other people's tokens are treated as missing, even for admins. */
+/**
+ * A person's own tokens. Other people's tokens are treated as missing, even for admins. Only the lookup by key finds
+ * them for admins.
+ */
 export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
   const { store, secrets, clock, announce } = deps
   const view = (row: TokenRow) => tokenView(row, secrets, epochSeconds(clock))
@@ -126,10 +129,7 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
   })
 }
 
-/**
- * The possible stored keys for a pasted text: without the prefix, and without the channel number that admins may
- * append.
- */
+/** The keys to look up for a pasted text: without the prefix, and without the channel number that admins may append. */
 function spellings(pasted: string): string[] {
   const key = pasted.replace(/^sk-/, '')
   return [key, key.replace(/-\d+$/, '')]

@@ -39,7 +39,7 @@ forEachDatabase((_, openFresh) => {
     expect(one.group).toBe('fast')
   })
 
-  test('a token without a group, or with the group of its owner, follows its owner', async () => {
+  test("a token without a group, or with its owner's group, is stored without a group", async () => {
     for (const group of [undefined, null, '', ' ', 'default']) {
       expect((await create({ name: 'a', ...(group !== undefined && { group }) })).data.group).toBe('')
     }
@@ -48,7 +48,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put({ id: data.id, group: null })).data.group).toBe('')
   })
 
-  test('sending back a complete row keeps a group that can no longer be chosen', async () => {
+  test("an update that sends back the token's current group keeps it, even if the group can no longer be chosen", async () => {
     const { data } = await create({ name: 'a', group: 'fast' })
     await api.store.write((trx) => trx.updateTable('tokens').set({ group: 'gone' }).where('id', '=', data.id).execute())
     expect(await put({ id: data.id, name: 'b', group: 'gone' })).toMatchObject({
@@ -70,7 +70,7 @@ forEachDatabase((_, openFresh) => {
     expect(await get('/api/user/available_models?group=vip')).toBe(false)
   })
 
-  test('an invalid option is refused with its reason', async () => {
+  test('an invalid value of a group option is refused with the reason', async () => {
     const root = await api.addPerson({ role: 100 })
     const set = async (key: string, value: string) =>
       (await api.call('PUT', '/api/option/', { as: root.token, body: { key, value } })).json.message

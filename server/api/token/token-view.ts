@@ -4,7 +4,7 @@ import { isHashedKey } from '../../lib/secrets/token-key.ts'
 import type { TokenRow } from '../../store/accounts/tokens.ts'
 import { spentNow } from '../spent-now.ts'
 
-/** A token as its owner sees it. The old key is never shown again. */
+/** A token as its owner sees it. After a rotation, the old key is never shown again. */
 export function tokenView(row: TokenRow, secrets: Secrets, now: number): Token {
   const { old_key: _, old_key_hash: __, ...shown } = row
   const key = secrets.open(row.key, 'token')

@@ -67,8 +67,8 @@ function wantedFields(
   if (body.name !== undefined) fields.name = body.name
   if (body.expired_time != null) fields.expired_time = parseExpiry(body.expired_time)
   if (body.unlimited_quota !== undefined) fields.unlimited_quota = body.unlimited_quota
-  // A client that sends back the whole row may send a group that can no longer be chosen. The token then keeps its
-  // group, and its calls are refused.
+  // A client that sends back the whole row may send a group that the user can no longer choose. The token then keeps
+  // its group, and requests with it are refused.
   if (body.group !== undefined && (body.group ?? '') !== token.group)
     fields.group = tokenGroup(body.group, person.group, settings)
   if (body.models !== undefined) fields.models = parseModels(body.models)

@@ -63,7 +63,7 @@ forEachDatabase((_, openFresh) => {
   const brief = (rows: Budget[]) =>
     rows.map(({ owner, period, username, token_name }) => [owner, period, token_name || username].join(' '))
 
-  test('every kind of limit is listed with what is used; the limits that are closest to being reached come first', async () => {
+  test('every kind of limit is listed with the amount used, and the limits that are closest to being reached come first', async () => {
     await setUser(ada.id, { quota: 900, granted_quota: 5000, spent_month: 100, spent_today: 30, spent_at: now - 5 })
     await setUser(ada.id, { daily_budget: 60, monthly_budget: 1000 })
     await addToken(ada, 'limited', { unlimited_quota: false, granted_quota: 400, remain_quota: 100 })
@@ -113,7 +113,7 @@ forEachDatabase((_, openFresh) => {
     expect((await read('period=month'))[0]).toMatchObject({ used: 0 })
   })
 
-  test('the forecast is based on the last seven days, both before and after they are summed', async () => {
+  test('the forecast is based on the last seven days, both before and after the rollup', async () => {
     const token = await addToken(ada, 'main', { unlimited_quota: false, granted_quota: 2000, remain_quota: 1000 })
     await api.store.write((trx) => trx.updateTable('tokens').set({ created_time: 0 }).execute())
     await setUser(ada.id, { quota: 500, granted_quota: 1200, created_time: 0, monthly_budget: 3000 })
@@ -187,7 +187,7 @@ forEachDatabase((_, openFresh) => {
     expect([first.data.length, second.data.length, beyond.data.length]).toEqual([2, 2, 0])
   })
 
-  test('people see only their own limits, disabled users and tokens have none, and invalid input is refused', async () => {
+  test('people see only their own limits, the limits of disabled users and tokens are not listed, and invalid input is refused', async () => {
     await setUser(ada.id, { daily_budget: 100 })
     await setUser(bob.id, { daily_budget: 100 })
     await addToken(bob, 'of bob', { daily_budget: 3 })
@@ -217,7 +217,7 @@ forEachDatabase((_, openFresh) => {
     return response.text()
   }
 
-  test('the file has all rows in dollars, and the export of an admin is recorded', async () => {
+  test('the exported file has all rows with amounts in dollars, and exports by admins are recorded', async () => {
     await setUser(ada.id, { monthly_budget: 1_000_000, spent_month: 250_000, spent_at: now })
     await addToken(ada, '=1+1', { daily_budget: 500_000 })
     const lines = (await download('')).trimEnd().split('\r\n')

@@ -26,8 +26,8 @@ const usdDecimals = 6
 type Query = PersonCall<typeof api.usage.budgetsExport>['query']
 
 /**
- * Calls for the limits on spending: how much of each is used, and when it runs out. They return pages of a list, or a
- * file.
+ * Endpoints for the spending limits: how much of each limit is used, and when it will be reached. They return a page of
+ * the list, or a CSV file.
  */
 export function mountBudgets(
   router: ApiRouter,
@@ -41,7 +41,8 @@ export function mountBudgets(
     const ask = askOf(query, person, settings.current(), now)
     const page = { offset: query.p * query.size, limit: query.size }
     const rows = await listBudgets(read, { ...ask, ...page })
-    // The number of all rows is part of each row. A page beyond the end has no rows, so the first row is read for it.
+    // The number of all rows is part of each row. A page beyond the end has no rows, so the number is read from the
+    // first row.
     const [any] = rows.length > 0 || page.offset === 0 ? rows : await listBudgets(read, { ...ask, offset: 0, limit: 1 })
     return listed(context, { rows: rows.map((row) => budgetOf(row, now)), total: any?.matching ?? 0 })
   })
@@ -94,7 +95,7 @@ function askOf(
   }
 }
 
-/** A row as the API shows it, with the forecast for the end of the period. */
+/** A limit in the form of the API, with the forecast for the end of its period. */
 function budgetOf(row: BudgetRow, now: number): Budget {
   const { nextDay, nextMonth } = utcPeriods(now)
   const { owner, period, user_id, username, token_id, token_name, from_group, share, seconds } = row
@@ -145,7 +146,7 @@ async function* budgetCsv(rows: readonly BudgetRow[], now: number, quotaPerUnit:
         ]),
       )
       .join('')
-    // Lets relayed calls run in between.
+    // Gives relayed requests a turn on the event loop.
     await setImmediate()
   }
 }

@@ -9,14 +9,14 @@ import { hasCost, rowView } from './table-rows.ts'
 const rowsPerStep = 500
 const usdDecimals = 6
 
-/** The contents of the file. */
+/** The contents of the CSV file. */
 interface Contents {
   plan: TablePlan
   rows: readonly TableRow[]
   quotaPerUnit: number
 }
 
-/** The lines of the file: a heading, one line per row, and the totals. */
+/** The lines of the CSV file: the column names, one line per row, and the totals. */
 export async function* usageCsv({ plan, rows, quotaPerUnit }: Contents): AsyncGenerator<string> {
   const { by, range, zone } = plan
   const withCosts = plan.withCosts && rows.some(hasCost)
@@ -55,7 +55,7 @@ export async function* usageCsv({ plan, rows, quotaPerUnit }: Contents): AsyncGe
         ),
       )
       .join('')
-    // Lets relayed calls run in between.
+    // Gives relayed requests a turn on the event loop.
     await setImmediate()
   }
   yield line(

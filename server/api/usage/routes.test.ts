@@ -168,7 +168,7 @@ forEachDatabase((_, openFresh) => {
     expect((await read('group_by=model&top=4')).other).toBeNull()
   })
 
-  test('tokens, users and channels have their current name, or their last known name', async () => {
+  test('tokens, users and channels have their current names, and those that were deleted have their last known names', async () => {
     const account = await addAccount(api.store, { user: 5 })
     const { tokenId } = await addSecondToken(api.store, { ...account, userId: ada.id })
     const channel = { channel_id: 999 }
@@ -183,13 +183,13 @@ forEachDatabase((_, openFresh) => {
         ['999', 'gone'],
       ])
       expect((await read('group_by=user')).groups.map(({ name }) => name)).toEqual(['lovelace', 'bob'])
-      // A channel that no longer exists.
+      // For a deleted channel, the name is its id.
       expect((await read('group_by=channel')).groups).toMatchObject([{ key: '999', name: '999', total: { quota: 15 } }])
       await rollUpUsage(api.store, now)
     }
   })
 
-  test('accepts the filters of the logs, which match whole names', async () => {
+  test('accepts the same filters as the logs, and matches only whole names', async () => {
     await add(ada, midnight, 1, { model_name: 'gpt_4', token_name: '100%' })
     await add(ada, midnight, 2, { model_name: 'gpt-4', token_name: '100x', channel_id: 7 })
     await add(bob, midnight, 4, { model_name: 'gpt-4' })
@@ -258,7 +258,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('deleting log rows changes no figure', async () => {
+  test('deleting log rows does not change the usage figures', async () => {
     await add(ada, midnight - 5 * day, 10)
     await add(ada, midnight, 20)
     const before = await read('group_by=model')

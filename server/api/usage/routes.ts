@@ -37,7 +37,7 @@ const groupColumns = {
   channel: 'channel_id',
 } as const satisfies Record<UsageGroup, Dimension | undefined>
 
-/** Usage of calls. Admins see everybody's usage, other people see only their own. */
+/** The usage endpoints. Admins see everybody's usage, other people see only their own. */
 export function mountUsage(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clock' | 'settings'>): void {
   const { store, clock } = deps
   serve(router, api.usage.read, async ({ query, person }) => {
@@ -89,8 +89,8 @@ async function readUsage(
     )
   }
   const group = groupColumns[query.group_by]
-  // Without a start, usage is read from 0. Because there is nothing before the first call, daily sums can then be read
-  // for the day of that call instead of hourly ones.
+  // Without a start, usage is read from hour 0. Because no usage exists before the first call, the query can then use
+  // the daily sums instead of the hourly sums of the first call's day.
   const read = query.start_timestamp === 0 ? { ...range, from: 0 } : range
   const ask = { filter, group, metric }
   const ranking = await rankUsage(db, { ...ask, range: read, limit })
@@ -149,12 +149,12 @@ function zoneOf({ time_zone, utc_offset }: Query): TimeZone {
   return zone
 }
 
-/** Lets the first part begin earlier, because there is no usage before it. */
+/** Makes the first part begin at `start` if that is earlier. There is no usage in the added hours. */
 function partsFrom(start: number, parts: readonly BucketPart[]): BucketPart[] {
   return parts.map((part, index) => (index === 0 ? { ...part, from: Math.min(start, part.from) } : part))
 }
 
-/** A metric over time, as dividends and divisors. */
+/** A metric over time. The value in each bucket is `over` divided by `under`, or only `over` if the metric is a sum. */
 interface Curve {
   over: number[]
   under: number[]
@@ -179,7 +179,7 @@ function valuesOf(curve: Curve | undefined, metric: UsageMetric, plan: BucketPla
   return quotient ? curve.over.map((value, index) => quotient(value, curve.under[index] ?? 0)) : curve.over
 }
 
-/** Subtracts some parts from the whole. */
+/** Subtracts the curves of `parts` from the curve of `whole`. */
 function rest(whole: Curve | undefined, parts: readonly (Curve | undefined)[]): Curve | undefined {
   if (!whole) return undefined
   const minus = (side: keyof Curve) =>

@@ -11,7 +11,7 @@ import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** Monthly statements by email: each user's own switch and, for admins, how many were sent. */
+/** Monthly statements by email. Users turn their own emails on or off. Admins see how many were sent. */
 export function mountStatementEmails(
   router: ApiRouter,
   { store, clock, settings }: Pick<ApiDeps, 'store' | 'clock' | 'settings'>,

@@ -21,7 +21,7 @@ forEachDatabase((_, openFresh) => {
   })
   afterEach(() => api.store.close())
 
-  /** Writes a row and the change of the balance that it describes, as the server does. */
+  /** Writes a log row and applies the balance change in this row, as the server does. */
   const change = (created_at: number, type: number, quota: number, fields: object = {}) =>
     api.store.write(async (trx) => {
       const row = logRow({ userId: ada.id, tokenId: 1, channelId: 1 })
@@ -90,7 +90,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('quota that the server adds or removes appears with its amount in the statement', async () => {
+  test('credit that an admin adds or removes appears with its amount in the statement', async () => {
     const before = await read('month=2023-11')
     const as = admin.token
     await api.call('POST', '/api/topup', { as, body: { user_id: ada.id, quota: 900, remark: '' } })
@@ -116,7 +116,8 @@ forEachDatabase((_, openFresh) => {
     expect(october.closing).toBe(october.bonuses + 5000)
     const november = await read('month=2023-11')
     expect(november).toMatchObject({ opening: october.closing, bonuses: 0, charges: 70, closing: october.closing - 70 })
-    // An account that is older than the recording of amounts may have had other changes.
+    // An account that was created before the server recorded amounts may have had other changes, so its statement is
+    // not exact.
     await api.store.write((trx) =>
       trx
         .updateTable('users')
@@ -127,7 +128,7 @@ forEachDatabase((_, openFresh) => {
     expect(await read('month=2023-09')).toMatchObject({ is_exact: false, unknown_changes: october.bonuses })
   })
 
-  test('changes without an amount or a row are listed, and the statement is not exact', async () => {
+  test('balance changes without a log row or an amount are listed as unknown, and the statement is not exact', async () => {
     await api.store.write((trx) =>
       trx
         .updateTable('users')
@@ -138,7 +139,7 @@ forEachDatabase((_, openFresh) => {
     expect(await read('month=2023-11')).toMatchObject({ is_exact: false, unknown_charges: 70 })
   })
 
-  test('everybody has a switch of their own for emails; admins see how many were sent', async () => {
+  test('users turn their own statement emails on or off; admins see how many were sent', async () => {
     const path = '/api/user/statement-emails'
     const emails = async (as: typeof ada) => (await api.call('GET', path, { as: as.token })).json.data
     expect(await emails(ada)).toEqual({

@@ -22,7 +22,7 @@ const columns = {
   day: 'day',
 } as const satisfies Record<UsageDimension, TableDimension>
 
-/** A requested table: the query for the database, and how the time is divided. */
+/** A requested table: the database query, the dimensions, the time range and the time zone. */
 export interface TablePlan {
   ask: Omit<TableAsk, 'offset' | 'limit'>
   by: readonly UsageDimension[]
@@ -41,7 +41,7 @@ export async function planTable(db: Db, query: Query, person: Person, now: numbe
   const zone = timeZone(query.time_zone)
   if (!zone) throw new ApiFailure('time_zone must be the name of a time zone, such as Europe/Berlin.')
   const filter = filterFor(query, by, person)
-  // The current hour is not over yet, so all of its rows are included.
+  // A range ends at the end of the current hour at the latest, so that all rows of this hour are included.
   const openEnd = (Math.floor(now / hourSeconds) + 1) * hourSeconds - 1
   const end = query.end_timestamp === 0 ? openEnd : Math.min(query.end_timestamp, openEnd)
   const byDay = by.includes('day')
@@ -68,7 +68,9 @@ export async function planTable(db: Db, query: Query, person: Person, now: numbe
   }
 }
 
-/** Each change of the clocks adds a part to the query, and databases limit the number of parts. */
+/**
+ * The maximum number of parts of a query. Each clock change in the range adds a part, and databases limit their number.
+ */
 const mostPieces = 13
 
 function daysIn(zone: TimeZone, { start, end }: Seconds): DayPiece[] {
@@ -79,7 +81,7 @@ function daysIn(zone: TimeZone, { start, end }: Seconds): DayPiece[] {
 
 /** The period of the same length before a range, but not before 1970. Undefined if there is none. */
 function periodBefore({ start, end }: Seconds): Seconds | undefined {
-  // An end of 0 would mean an open end.
+  // Returns undefined for a start below 2, because the period would end at 0 or earlier, and an end of 0 means no end.
   return start < 2 ? undefined : { start: Math.max(0, 2 * start - end - 1), end: start - 1 }
 }
 

@@ -56,7 +56,7 @@ forEachDatabase((_, openFresh) => {
     return { headers: response.headers, text: await response.text() }
   }
   const brief = (rows: UsageRow[]) => rows.map(({ name, second_name, quota }) => [name, second_name, quota])
-  /** Runs the same check before and after the rows are summed. */
+  /** Runs the same check before and after the rollup. */
   const twice = async (check: () => Promise<void>) => {
     await check()
     await rollUpUsage(api.store, now)
@@ -98,7 +98,7 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('for every pair of dimensions, the sums equal those of the log rows in the range, to the second and in the zone', async () => {
+  test('for every pair of dimensions, the sums equal the sums of the log rows in the exact range and time zone', async () => {
     const models = ['gpt-4o', 'claude', "it's %_\\"]
     const rows = Array.from({ length: 400 }, (_, n) =>
       row([ada, bob, admin][n % 3] ?? ada, at('2023-09-28T00:00:00Z') + n * 7919, 1 + ((n * 37) % 101), {
@@ -171,7 +171,7 @@ forEachDatabase((_, openFresh) => {
     expect((await ask(query.replace('Europe/Berlin', 'UTC'))).success).toBe(true)
   })
 
-  test('rows are sorted, paged and found by name; tokens have their owner', async () => {
+  test('rows are sorted, paged and found by name; rows of tokens include the owner', async () => {
     const account = await addAccount(api.store, { user: 5 })
     const { tokenId } = await addSecondToken(api.store, { ...account, userId: ada.id })
     await add(
@@ -251,7 +251,7 @@ forEachDatabase((_, openFresh) => {
       expect([query, (await ask(query)).success]).toEqual([query, true])
   })
 
-  test('the file has all rows with amounts in dollars, the totals, the range and the zone', async () => {
+  test('the exported file has all rows with amounts in dollars, the totals, the range and the time zone', async () => {
     const october10 = at('2023-10-10T12:00:00Z')
     await add(
       row(ada, october10, 250_001, { model_name: '=cmd()' }),

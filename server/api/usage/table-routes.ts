@@ -17,7 +17,7 @@ import { curvesOf, rowView } from './table-rows.ts'
 
 const mostExports = 2
 
-/** Usage as a table, in pages and as a file. */
+/** Endpoints that return usage as a table, either a page of it or a CSV file of all rows. */
 export function mountUsageTable(
   router: ApiRouter,
   { store, clock, settings }: Pick<ApiDeps, 'store' | 'clock' | 'settings'>,
@@ -29,7 +29,8 @@ export function mountUsageTable(
     const plan = await planTable(read, query, person, epochSeconds(clock))
     const page = { offset: query.p * query.size, limit: query.size }
     const rows = await usageTable(read, { ...plan.ask, ...page })
-    // The number of all rows is part of each row. A page beyond the end has no rows, so the first row is read for it.
+    // The number of all rows is part of each row. A page beyond the end has no rows, so the number is read from the
+    // first row.
     const [any] =
       rows.length > 0 || page.offset === 0 ? rows : await usageTable(read, { ...plan.ask, offset: 0, limit: 1 })
     const curves = await curvesOf(read, plan, rows)

@@ -5,7 +5,7 @@ import type { TablePlan } from './table-query.ts'
 import { planBuckets } from './usage-buckets.ts'
 import { usageInParts } from './usage-in-parts.ts'
 
-/** A row as the API shows it. `values` is its curve. */
+/** A row in the form of the API. `values` is the row's quota over time. */
 export function rowView({ by, ask, withCosts }: TablePlan, row: TableRow, values: number[] = []): UsageRow {
   const [first, second] = by
   return {
@@ -46,11 +46,12 @@ function nameText(dimension: UsageDimension | undefined, key: string | number, n
   return dimension === 'day' ? dayText(Number(key)) : name
 }
 
-/** Ranges of up to a week are divided into hours, longer ranges into days. */
+/** Ranges shorter than this are divided into hours, longer ranges into days. */
 const hourlySeconds = 8 * 86_400
 
 /**
- * The curves of the rows of a page by key: quota over time, in whole hours. Empty for pairs of dimensions and for days.
+ * Returns the quota over time of each row of a page, by the row's key. Curves cover whole hours. Empty for tables with
+ * two dimensions and for tables by day.
  */
 export async function curvesOf(db: Db, plan: TablePlan, rows: readonly TableRow[]): Promise<Map<unknown, number[]>> {
   const [group, second] = plan.ask.by

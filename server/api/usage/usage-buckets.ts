@@ -2,17 +2,17 @@ import type { UsageRollup } from '../../../contract/api/usage.ts'
 import { offsetPieces, startOfDay, type TimeZone } from '../../lib/time-zone.ts'
 
 /**
- * A part of the range in which the offset of the reader's time zone is constant, in hours since 1970, and how it is
- * divided.
+ * A part of a range in which the UTC offset of the reader's time zone is constant. `from` and `to` are in hours since
+ * 1970.
  */
 export interface BucketPart {
   from: number
   to: number
-  /** The unit of the database query: hours, or days of the reader's time zone. */
+  /** The buckets of the database query: hours, or days of the reader's time zone. */
   unit: { minutes: number; shift: number }
 }
 
-/** How a range is divided, and which bucket of the response each bucket of the database belongs to. */
+/** How a range is divided into buckets. `indexOf` maps a bucket number of the database to a bucket of the response. */
 export interface BucketPlan {
   parts: BucketPart[]
   /** Epoch seconds at which each bucket begins. */
@@ -23,7 +23,10 @@ export interface BucketPlan {
 const hourSeconds = 3600
 const minutesOf = { hour: 60, day: 1440 } as const
 const dayMs = 86_400_000
-/** Days that are added so that the dividend in the database stays above zero and the division rounds down. */
+/**
+ * Days that are added before the database divides a time by the bucket size. The time is then positive, so the division
+ * rounds down.
+ */
 const shiftDays = 1
 
 /** Divides whole hours since 1970 into buckets. `zone` determines when the reader's day begins. */

@@ -5,8 +5,8 @@ import type { BucketPart } from './usage-buckets.ts'
 type Ask = Omit<Parameters<typeof usageInBuckets>[1], 'range' | 'bucket'>
 
 /**
- * A metric in the buckets of each part of a range. There is one query per part, because days begin at a different hour
- * in each part.
+ * A metric in the buckets of each part of a range. There is one query per part, because midnight is at a different UTC
+ * hour in each part.
  */
 export async function usageInParts(db: Db, ask: Ask, parts: readonly BucketPart[]): Promise<BucketFigures[]> {
   const rows: BucketFigures[] = []

@@ -13,7 +13,7 @@ import type { ApiDeps } from '../deps.ts'
 /** The dependencies of account changes. */
 export type UserDeps = Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'captures' | 'leases'>
 
-/** Refuses actions on accounts whose role is not lower. Root may act on every account. */
+/** Refuses actions on accounts whose role is not lower than the person's own. Root may act on every account. */
 export function refuseUnlessAbove(person: { role: number }, target: { role: number }): void {
   if (person.role <= target.role && person.role < roles.root) {
     throw new ApiFailure('You cannot manage an account with the same role as yours or a higher one.')
@@ -30,7 +30,7 @@ export async function manageUser(
     const id = await idOfUsername(trx, username)
     const person = await call.admitAgain(trx, id)
     const target = id === undefined ? undefined : await lockUser(trx, { id })
-    // The account may have been renamed before it was locked.
+    // The account may have been renamed between the lookup and the lock.
     if (target?.username !== username) throw new ApiFailure('User not found.')
     refuseUnlessAbove(person, target)
     const changed = outcome(person, target, action)

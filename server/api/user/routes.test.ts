@@ -41,7 +41,7 @@ forEachDatabase((_, openFresh) => {
     return { quota, unexplained: quota + used_quota - granted_quota }
   }
 
-  test('recalls leases before quota is removed, but only if the person may change the account', async () => {
+  test("before quota is removed, the account's leased quota is recalled, but only if the admin may change the account", async () => {
     const called: number[] = []
     const leases = { mayBeOut: () => true, callBack: async (userId: number) => void called.push(userId) }
     const leasing = await createTestApi(api.store, { leases })

@@ -71,7 +71,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/user/self', { cookie: cookieOf(answer) })).status).toBe(200)
     expect((await login()).json.success).toBe(false)
     expect((await self()).success).toBe(false)
-    // This also applies if the password is changed with an access token. Anyone else who knows that token is locked
+    // Changing the password with an access token also invalidates that token, so anyone else who knows it is locked
     // out.
     const program = await api.addPerson()
     const change = { as: program.token, body: { password: 'battery staple' } }

@@ -66,7 +66,10 @@ export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<v
   })
 }
 
-/** Recalls the leases of the account if the person may change it. This must run before anything is locked. */
+/**
+ * Recalls the account's quota that processes have leased. Throws if the person may not change the account. It must run
+ * before the transaction locks any row.
+ */
 async function callBackLeases({ store, leases }: UserDeps, { body, person }: Update): Promise<void> {
   const target = await userById(store.read, body.id)
   if (!target) throw new ApiFailure('User not found.')
@@ -75,8 +78,8 @@ async function callBackLeases({ store, leases }: UserDeps, { body, person }: Upd
 }
 
 /**
- * The changed role and status. Clients send both back as they received them, so only a different value counts as a
- * change.
+ * The role and status, if they are changed. Clients send back both fields even if they are unchanged, so only a
+ * different value counts as a change.
  */
 function roleAndStatus(body: Update['body'], person: { role: number }, target: UserRow): UserFields {
   const fields: UserFields = {}

@@ -39,7 +39,7 @@ forEachDatabase((_, openFresh) => {
       ({ actor_name, action, target, detail }) => [actor_name, action, target, detail],
     )
 
-  test('an admin sees the tokens of a user page by page, with the status that the next request would find, and no part of a key', async () => {
+  test("an admin sees a user's tokens page by page, with the status that the next request will check, and without any part of a key", async () => {
     const now = Math.floor(api.time.ms / 1000)
     const plain = await addToken({ name: 'plain', unlimited_quota: true })
     const old = await addToken({ name: 'old', unlimited_quota: true, expired_time: now + 5 })
@@ -69,7 +69,7 @@ forEachDatabase((_, openFresh) => {
       expect(seen).not.toContain(secret)
   })
 
-  test('an admin disables and enables a token; its owner sees it, every node hears of it, and the audit log has it', async () => {
+  test('an admin disables and enables a token; its owner sees the change, all nodes are notified, and the audit log records it', async () => {
     const { id } = await addToken({ name: 'mine', unlimited_quota: true })
     api.notices.length = 0
     const changed = await setStatus(id, 2)
@@ -84,7 +84,7 @@ forEachDatabase((_, openFresh) => {
     ])
   })
 
-  test('only 1 and 2 are statuses; a token that has expired or is exhausted is not enabled; nothing else can be written', async () => {
+  test("a token's status can be set only to 1 or 2; an expired token cannot be enabled; other fields are refused", async () => {
     const { id } = await addToken({ name: 'mine', unlimited_quota: true })
     for (const status of [0, 3, 4]) expect((await setStatus(id, status)).json.message).toBe('status must be 1 or 2.')
     await api.store.write((trx) => trx.updateTable('tokens').set({ status: 3, expired_time: 5 }).execute())
@@ -98,7 +98,7 @@ forEachDatabase((_, openFresh) => {
     expect((await setStatus(id, 2, 12_345)).json.message).toBe('User not found.')
   })
 
-  test('an admin sees where the sessions of a user are, and ends one of them or all', async () => {
+  test("an admin sees the address and client of each of a user's sessions, and ends one session or all", async () => {
     const phone = await logIn(user, { 'user-agent': 'Phone/1.0' })
     api.time.ms += 1000
     const laptop = await logIn(user, { 'user-agent': `Laptop/2.0 ${'x'.repeat(400)}` }, '198.51.100.8')
@@ -116,7 +116,7 @@ forEachDatabase((_, openFresh) => {
     ])
     for (const cookie of [phone, laptop])
       expect(JSON.stringify(shown)).not.toContain(cookie.slice('session='.length, 'session='.length + 16))
-    // A later request from another place is where the session is now.
+    // A later request from another address updates the session's address and client.
     api.time.ms += 600_000
     await api.call('GET', '/api/user/self', { cookie: phone, address: '2001:db8::1', headers: { 'user-agent': 'P/2' } })
     expect((await list())[0]).toMatchObject({
@@ -138,7 +138,7 @@ forEachDatabase((_, openFresh) => {
     ])
   })
 
-  test('whoever ends all sessions of the own account keeps the session in use', async () => {
+  test('an admin who ends all sessions of their own account keeps the current session', async () => {
     const mine = await logIn(admin)
     const other = await logIn(admin)
     const path = `/api/user/${admin.id}/sessions`
@@ -150,7 +150,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/user/self', { cookie: other })).status).toBe(401)
   })
 
-  test('a session of another user is not ended through a user that the admin may manage, and root reaches everybody', async () => {
+  test('a session cannot be ended under the id of another user, and root can end the sessions of every user', async () => {
     const cookie = await logIn(admin)
     const [{ id }] = (await get(`/api/user/${admin.id}/sessions`, root.token)).json.data
     const ended = await api.call('DELETE', `/api/user/${user.id}/sessions/${id}`, { as: root.token })

@@ -19,8 +19,8 @@ import { refuseUnlessAbove } from './manage-user.ts'
 type AccessDeps = Pick<ApiDeps, 'store' | 'clock'> & { announce: Announce }
 
 /**
- * What gives access to the accounts of other users: their tokens, without the keys, and their sessions. As everywhere,
- * admins reach only accounts with lower roles, and their own.
+ * Endpoints for the tokens (without their keys) and the sessions of other users. Admins can manage only accounts with
+ * lower roles, and their own.
  */
 export function mountUserAccess(router: ApiRouter, deps: AccessDeps): void {
   mountUserTokens(router, deps)
@@ -57,7 +57,7 @@ function mountUserTokens(router: ApiRouter, { store, clock, announce }: AccessDe
   })
 }
 
-/** Only these fields: a row of the table has keys. */
+/** Copies only the listed fields, because a row of the table also contains the token's keys. */
 function userTokenView(row: TokenRow, now: number): UserToken {
   const { id, name, project, group, created_time, accessed_time, expired_time, used_quota, remain_quota } = row
   return {
@@ -113,7 +113,7 @@ async function refuseUnlessReachable(db: Parameters<typeof userById>[0], id: num
   if (row.id !== person.id) refuseUnlessAbove(person, row)
 }
 
-/** Locks the account whose access changes. The caller must still be allowed to do this. */
+/** Locks the account whose token or sessions change. Throws if the caller may no longer manage the account. */
 async function lockReachable(
   trx: Trx,
   call: Pick<PersonCall<typeof api.user.endSessions>, 'admitAgain'>,

@@ -36,8 +36,8 @@ export function checkName(name: string, others: readonly VirtualModelRow[]): voi
 }
 
 /**
- * Refuses a model whose steps lead back to it. Circles without this model need no check, because they were refused when
- * the last of their models was saved.
+ * Refuses a virtual model whose steps lead back to the model itself. Circles that do not include this model are not
+ * checked, because they were refused when the last of their models was saved.
  */
 export function refuseCircle(
   models: readonly { name: string; steps: readonly { model: string }[] }[],
@@ -47,12 +47,12 @@ export function refuseCircle(
   if (circle) throw new ApiFailure(`The steps lead in a circle: ${circle.join(' → ')}.`)
 }
 
-/** The parts of a virtual model that `refuseCircle` needs. */
+/** The name and steps of a virtual model, as `refuseCircle` needs them. */
 export function steppingOf(row: VirtualModelRow) {
   return { name: row.name, steps: virtualParts(row).steps }
 }
 
-/** The columns of a virtual model that are stored as text. */
+/** The columns of a virtual model that are stored as text. Fields that are missing in `body` are empty. */
 export function allTexts(body: Parameters<typeof virtualTexts>[0]) {
   return { steps: '', failures: '', price: '', groups: '', ...virtualTexts(body) }
 }

@@ -52,7 +52,7 @@ forEachDatabaseUrl((name, freshUrl) => {
         'virtual-model.update',
         'virtual-model.create',
       ])
-      // A client can send back what it has read.
+      // A client can send back a virtual model as it received it.
       expect(await update(changed)).toMatchObject({ name: 'best', groups: ['vip'] })
     })
 
@@ -83,14 +83,14 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await list()).toEqual([])
     })
 
-    test('refuses a second virtual model with the same name, also by renaming', async () => {
+    test('refuses to create or rename a virtual model to a name that another one has', async () => {
       await create({})
       expect(create({})).rejects.toThrow('There is already a virtual model with the name best.')
       const other = await create({ name: 'other' })
       expect(update({ id: other.id, name: 'best' })).rejects.toThrow('There is already a virtual model')
     })
 
-    test('refuses a change that closes a circle, no matter where the circle begins', async () => {
+    test('refuses a change that makes a circle of virtual models, no matter which of them is changed', async () => {
       const a = await create({ name: 'a', steps: [{ model: 'b' }] })
       await create({ name: 'c', steps: [{ model: 'a' }] })
       expect(create({ name: 'b', steps: [{ model: 'm' }, { model: 'c' }] })).rejects.toThrow(
@@ -98,7 +98,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       )
       const b = await create({ name: 'b', steps: [{ model: 'm' }] })
       expect(update({ id: b.id, steps: [{ model: 'c' }] })).rejects.toThrow('The steps lead in a circle')
-      // A name can close a circle, too.
+      // Renaming a virtual model can also make a circle.
       const d = await create({ name: 'd', steps: [{ model: 'e' }] })
       await update({ id: b.id, steps: [{ model: 'd' }] })
       expect(update({ id: d.id, name: 'e' })).rejects.toThrow('The steps lead in a circle: e → e.')
@@ -115,7 +115,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(done.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     })
 
-    test('if a circle is in the database nevertheless, there is a warning, and calls are refused', async () => {
+    test('if the database contains a circle, the list shows a warning, and requests are refused', async () => {
       const { id } = await create({})
       const { store } = gateway.context
       await store.write((trx) =>
@@ -138,7 +138,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ])
     })
 
-    test('there are warnings about steps without a channel or a price, and about a name that hides a model', async () => {
+    test('the response has warnings for steps without a channel or a price, and for a name that hides a real model', async () => {
       await channel({ models: 'm,unpriced' })
       await channel({ models: 'vip-model', group: 'vip' })
       const { warnings } = await create({
@@ -153,7 +153,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ])
     })
 
-    test('the virtual models that a person may use are in the list for tokens', async () => {
+    test('the list of models for a token includes the virtual models that the person may use', async () => {
       await channel()
       await create({})
       await create({ name: 'vip-only', groups: ['vip'] })
@@ -161,7 +161,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await gateway.api<string[]>('GET', '/api/user/available_models')).toEqual(['best', 'm'])
     })
 
-    test('a deleted virtual model is no longer found', async () => {
+    test('a virtual model that does not exist can be neither changed nor deleted', async () => {
       expect(gateway.api('DELETE', '/api/virtual-model/999')).rejects.toThrow('This virtual model does not exist.')
       expect(update({ id: 999, enabled: false })).rejects.toThrow('This virtual model does not exist.')
     })
@@ -231,7 +231,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ])
     })
 
-    test('tries a draft that is not saved, even one that is switched off', async () => {
+    test('tests a draft that is not saved, even if it is disabled', async () => {
       await channel()
       const draft = { name: 'new', steps: [{ model: 'm' }], enabled: false, price: { request: 0.01 } }
       const run = await dryRun({ draft })
@@ -279,7 +279,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ])
     })
 
-    test('shows refusals due to the limits and the quota of a token, and counts nothing', async () => {
+    test('shows refusals due to the limits or the quota of a token, and does not count as a request', async () => {
       await channel()
       const { store } = gateway.context
       const tried = async (

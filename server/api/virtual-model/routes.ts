@@ -23,7 +23,7 @@ type VirtualDeps = Pick<ApiDeps, 'store' | 'clock' | 'virtualWarnings' | 'dryRun
 /** The columns whose values the audit log shows. */
 const shown = ['name', 'steps', 'failures', 'price', 'groups', 'enabled', 'stream_rescue'] as const
 
-/** Models that consist of steps. Nodes are notified of a change in the same way as of a change to a channel. */
+/** Endpoints for virtual models. A change is announced to the nodes under the same topic as a change to a channel. */
 export function mountVirtualModels(router: ApiRouter, deps: VirtualDeps): void {
   const { store, clock, announce, virtualWarnings } = deps
   const view = (row: VirtualModelRow) => viewOf(row, virtualWarnings(row.name))

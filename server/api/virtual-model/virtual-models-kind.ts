@@ -17,7 +17,7 @@ import { type ConfigKind, differences, EntryFault, type PlanContext, type Planne
 import { planByName } from '../plan-by-name.ts'
 import { allTexts, checkName, checkPrice, checkSteps, refuseCircle, steppingOf } from './check-virtual-model.ts'
 
-/** The section `virtual_models`. Fields that an entry omits get their defaults. */
+/** The section `virtual_models` of a config file. Fields that an entry omits get their defaults. */
 export const virtualModelsKind: ConfigKind<'virtual_models'> = {
   section: 'virtual_models',
   names: (wanted) => wanted.map(({ name }) => name),
@@ -25,7 +25,7 @@ export const virtualModelsKind: ConfigKind<'virtual_models'> = {
   async plan(trx, wanted, context) {
     const existing = await lockVirtualModels(trx)
     const listed = new Set(wanted.map(({ name }) => name))
-    // The check for circles uses the final state, regardless of the order of the changes.
+    // The check for circles uses the state after all changes, so their order does not matter.
     const others = context.prune ? [] : existing.filter(({ name }) => !listed.has(name))
     const all = [...others.map(steppingOf), ...wanted]
     return planByName(
@@ -64,7 +64,7 @@ function planOf(
   const { name, description, enabled, stream_rescue } = entry
   const stored = { name, description, enabled, stream_rescue, ...allTexts(entry) }
   const columns = { ...stored, updated_time: now }
-  // The entry as it will be read back, because failures are stored in a fixed order.
+  // The entry as an export would return it. It can differ from `entry`, because failures are stored in a fixed order.
   const after = entryOf(stored)
   const audited = (trx: Trx, action: 'virtual-model.create' | 'virtual-model.update', id: number) =>
     recordAudit(trx, auditEvent(deps.clock, actor, action, `virtual model ${id}`, name))
@@ -103,7 +103,7 @@ function removal({ id, name }: VirtualModelRow, { deps, actor }: PlanContext): P
   }
 }
 
-/** A virtual model in the form of a file, with all of its fields. */
+/** A virtual model as an entry of a config file, with all fields. */
 function entryOf(row: Omit<VirtualModelRow, 'id' | 'created_time' | 'updated_time'>): Record<string, unknown> {
   const { name, description, enabled, stream_rescue } = row
   return {
@@ -115,7 +115,7 @@ function entryOf(row: Omit<VirtualModelRow, 'id' | 'created_time' | 'updated_tim
   }
 }
 
-/** An entry, and its steps, without the fields that have their default. */
+/** Removes the fields that have their defaults from an entry and from its steps. */
 function withoutDefaults(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const usual = virtualModelBody.parse({ name: entry['name'], steps: entry['steps'] })
   const steps = usual.steps.map(({ model, group, weight, first_token_timeout }) => ({
