@@ -160,7 +160,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a calendar window ends at midnight in the cap's time zone, and a window with the period `ever` never ends', async () => {
+    test('a calendar window ends at midnight in the time zone of the cap, and a window with the period `ever` never ends', async () => {
       await set([
         cap('requests', 'day', 1),
         cap('requests', 'week', 1, { zone: 'Asia/Shanghai' }),
@@ -244,7 +244,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a cap of cost counts the operator's cost of a call, or the charge if the cost is not known', async () => {
+    test('a cap of cost counts what a call costs the operator, or the charge if that cost is not known', async () => {
       await set([cap('cost', 'day', 100), cap('quota', 'day', 1000)])
       const endAt = (hold: HoldOp, charge: number, cost: number | undefined, fields: Partial<SettleOp> = {}) => {
         const log = logRow(account, { created_at: nowSeconds(), ...(cost !== undefined && { cost }) })
