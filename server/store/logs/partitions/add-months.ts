@@ -81,9 +81,12 @@ async function addMonths(trx: Trx, months: readonly Month[], now: number): Promi
 const longestWriteSeconds = 86_400
 
 /**
- * Creates the partition of a month, and moves the month's rows from the default partition to it. The first move runs while calls can add rows. The second moves the remaining rows while no other transaction can write.
+ * Creates the partition of a month, and moves the month's rows from the default partition into it. The first move runs
+ * while calls can add rows. The second moves the remaining rows while no other transaction can write.
  *
- * Calls have to wait during the second move. Otherwise a statement that has already chosen the default partition for its row would fail when the new partition is attached. For a month in the past, calls need not wait, because only imports write rows of that month, and only one import runs at a time.
+ * Calls have to wait during the second move. Otherwise a statement that has already chosen the default partition for
+ * its row would fail when the new partition is attached. For a month in the past, calls need not wait, because only
+ * imports write rows of that month, and only one import runs at a time.
  */
 async function addMonth(trx: Trx, { name, from, until }: Month, now: number): Promise<void> {
   const isOfMonth = `created_at >= ${from} and created_at < ${until}`
