@@ -34,10 +34,7 @@ import type { VirtualModelsTable } from './virtual-model-tables.ts'
 export interface UsersTable extends LimitColumns {
   id: Generated<number>
   username: string
-  /**
-   * An argon2id hash, or a bcrypt hash from an import. Empty for accounts without a password, which no password
-   * matches.
-   */
+  /** An argon2id hash, or an imported bcrypt hash. No password matches an empty hash. */
   password: string
   display_name: string
   role: number
@@ -55,23 +52,16 @@ export interface UsersTable extends LimitColumns {
   group: string
   aff_code: string | null
   inviter_id: number
-  /**
-   * Ours: all quota that was ever added, minus what was taken away for other reasons than usage. It equals quota +
-   * used_quota + open holds + leases.
-   */
+  /** Ours: the quota ever added or removed, except by usage. Equals quota + used_quota + open holds + leases. */
   granted_quota: number
   /** Ours: the part of used_quota whose log rows were purged or never written. */
   unlogged_quota: number
   created_time: number
   /**
-   * Ours: the id and host of the linked GitHub account. github_id is the account's login name, which another person can
-   * get after it is given up.
+   * Ours: the id and host of the linked GitHub account. github_id is its login name, which can pass to another person.
    */
   github_account_id: Generated<string>
-  /**
-   * Ours: true if the balance has risen above QuotaRemindThreshold since the last reminder, so that the next reminder
-   * may be sent.
-   */
+  /** Ours: true if the balance was above QuotaRemindThreshold after the last reminder, so the next may be sent. */
   quota_armed: Generated<boolean>
 }
 
@@ -203,21 +193,12 @@ export interface LogsTable {
   upstream_message: Generated<string>
   /** The cost of the call for the operator, in quota units; null = not known. */
   cost: Generated<number | null>
-  /**
-   * For failed calls: the number of other calls that share this row, and the time at which the first of all these calls
-   * began (epoch seconds).
-   */
+  /** For failed calls: the number of other calls that share this row, and the time at which the first one began. */
   left_out: Generated<number>
   left_out_since: Generated<number>
-  /**
-   * True if the call was served by the same channel and key as the earlier calls of its session; null = the call has no
-   * session.
-   */
+  /** True if the channel and key of the call's session served the call; null = the call has no session. */
   kept_place: boolean | null
-  /**
-   * Details of the request as JSON, such as its endpoint and parameters, without the prompt; null for other rows and
-   * for rows from earlier versions.
-   */
+  /** Details of the request as JSON, without its content; null for rows of earlier versions and other types. */
   request: Generated<string | null>
 }
 
@@ -282,9 +263,8 @@ export interface HoldsTable {
 }
 
 /**
- * Ours: a part of a balance that a process has taken in advance for future calls. It is neither part of the balance nor
- * of a hold. For every user, left + held + leased + used = granted. The same is true for tokens with a quota of their
- * own.
+ * Ours: a part of a balance that a process has taken in advance for future calls. It is in neither the balance nor a
+ * hold. For every user, left + held + leased + used = granted. The same is true for tokens with a quota of their own.
  */
 export interface LeasesTable {
   id: string
@@ -295,8 +275,7 @@ export interface LeasesTable {
   token_limited: boolean
   amount: number
   /**
-   * The version rises with every batch that takes from the lease. A batch that contains an old version fails, so that
-   * no batch takes effect twice.
+   * Rises with every batch that takes from the lease. A batch with an old version fails, so it is not applied twice.
    */
   version: number
   created_at: number
@@ -330,10 +309,7 @@ export interface OneTimeCodesTable {
   expires_time: number
 }
 
-/**
- * Ours: the number and times of emails to an address. They are limited, so that nobody can use this server to flood a
- * mailbox.
- */
+/** Ours: the number and times of emails to an address. The emails are limited, so that nobody can flood a mailbox. */
 export interface MailLimitsTable {
   recipient: string
   last_time: number
