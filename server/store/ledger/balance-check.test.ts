@@ -6,7 +6,7 @@ import { purgeLogs } from '../logs/log-purge.ts'
 import { balanceFaults } from './balance-check.ts'
 
 forEachDatabase((_name, openFresh) => {
-  /** Two users with three tokens in total. Each token has one settled and one open call. */
+  /** Creates two users with three tokens in total. Each token has one settled and one open call. */
   async function used() {
     const store = await openFresh()
     const first = await addAccount(store, { user: 1000, token: 500 })
@@ -39,7 +39,7 @@ forEachDatabase((_name, openFresh) => {
     })
   })
 
-  test('rows of other kinds and purged rows do not affect the result', async () => {
+  test('log rows of other types, and purged log rows, cause no faults', async () => {
     const { store, first } = await used()
     await store.write((trx) =>
       trx
@@ -51,7 +51,7 @@ forEachDatabase((_name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('quota given without a record is reported, with the amounts', async () => {
+  test('a balance that is higher than the granted quota allows is reported, with the amounts', async () => {
     const { store, first } = await used()
     await store.write((trx) => trx.updateTable('users').set({ quota: 5000 }).where('id', '=', first.userId).execute())
     expect((await balanceFaults(store)).faults).toEqual([
@@ -68,10 +68,10 @@ forEachDatabase((_name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([
       { kind: 'token', id: other.tokenId, text: 'the balance is below zero: -1' },
     ])
-    // A negative balance is not an error if the policy allows it.
+    // A negative balance is not a fault under the policy `compat`.
     await store.write((trx) => trx.insertInto('options').values({ key: 'QuotaPolicy', value: 'compat' }).execute())
     expect((await balanceFaults(store)).faults).toEqual([])
-    // A negative balance left over from an earlier policy is not an error either.
+    // Nor is it a fault if the policy was `compat` earlier.
     await store.write(async (trx) => {
       await trx.updateTable('options').set({ value: 'strict' }).where('key', '=', 'QuotaPolicy').execute()
       const change = { action: 'option.update', target: 'QuotaPolicy', detail: 'compat → strict' }
@@ -85,7 +85,7 @@ forEachDatabase((_name, openFresh) => {
         .execute()
     })
     expect((await balanceFaults(store)).faults).toEqual([])
-    // The check accepts it no matter how long ago the policy changed.
+    // Purging the audit log keeps the event of the policy change, so the check still accepts the negative balance.
     await purgeAudit(store, 2_000_000_000, () => Promise.resolve())
     expect((await balanceFaults(store)).faults).toEqual([])
     const kept = await store.read.selectFrom('audit_events').select(['action', 'target']).execute()

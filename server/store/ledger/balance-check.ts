@@ -6,7 +6,7 @@ import { capFaults } from './cap-check.ts'
 
 export interface BalanceFault {
   kind: 'user' | 'token' | 'channel' | 'usage' | 'cap'
-  /** The id of the account. For faults of usage sums, the type of the log rows. */
+  /** The id of the user, token, channel or cap. For faults of kind `usage`, the type of the log rows. */
   id: number
   text: string
 }
@@ -30,9 +30,10 @@ interface Figures {
 }
 
 /**
- * Checks three things. For every account, used = logged + unlogged. For users and tokens, granted = left + held +
- * leased + used. The usage sums cover exactly the existing rows. The checks can run while the server is running. Each
- * check is a single statement, which sees one snapshot on both databases, reads every log row once and locks nothing.
+ * Checks that the balances and counts agree with the log. For every user, token and channel, used = logged + unlogged.
+ * For users and tokens, granted = left + held + leased + used. The usage sums count exactly the log rows that exist.
+ * The counts of the caps are correct (see `capFaults`). The checks can run while the server is running. Each is a
+ * single statement that sees one snapshot, on SQLite and on PostgreSQL, and locks nothing.
  */
 export async function balanceFaults(store: Store): Promise<BalanceReport> {
   const policy = await store.read
@@ -40,8 +41,8 @@ export async function balanceFaults(store: Store): Promise<BalanceReport> {
     .select('value')
     .where('key', '=', 'QuotaPolicy')
     .executeTakeFirst()
-  // Under one-api's policy a call may cost more than the balance. A balance that is negative stays negative when the
-  // policy changes.
+  // Under the policy `compat`, which is that of one-api, a call may cost more than the balance. A balance that became
+  // negative under it can stay negative after the policy has changed.
   const mayOverdraw = policy?.value === 'compat' || (await hasChangedPolicy(store))
   const { rows } = await balances.execute(store.read)
   const figures = rows.map((row) => ({
@@ -67,7 +68,10 @@ export async function balanceFaults(store: Store): Promise<BalanceReport> {
   }
 }
 
-/** One row for each account, and one with the number of open holds. Channels have no balance, only usage. */
+/**
+ * One row for each user, token and channel, and one row with the numbers of open holds and leases. Channels have no
+ * balance, only usage.
+ */
 const balances = sql<Figures & { kind: string }>`
   with spent as materialized (
     select user_id, token_id, channel_id, sum(quota) as quota from logs where type = ${logType.consume}
@@ -132,8 +136,8 @@ function faultsOf(kind: BalanceFault['kind'], rows: readonly Figures[], mayOverd
 }
 
 /**
- * The faults of the usage sums. Lists find log rows through these sums, so a difference means that some rows are not
- * shown.
+ * The differences between the usage sums and the log rows. The console finds log rows through these sums, so a
+ * difference means that some rows are not shown.
  */
 async function usageFaults({ read }: Store): Promise<BalanceFault[]> {
   const { rows } = await sql<{ type: number; known: number; there: number }>`

@@ -16,9 +16,9 @@ interface Figures {
 }
 
 /**
- * Checks the count of each cap. It must be the sum of three figures: the log rows since the cap was set, counted usage
- * that has no log row, and the reservations of open calls. The check is a single statement, which sees one snapshot and
- * reads every log row at most once.
+ * Checks the count of each cap. The count must be the sum of three figures: the usage in the log rows since the cap was
+ * created, counted usage that has no log row, and the reservations of open calls. The check is a single statement,
+ * which sees one snapshot and reads every log row at most once.
  */
 export async function capFaults({ read }: Pick<Store, 'read'>): Promise<{ id: number; text: string }[]> {
   const { rows } = await sql<Figures>`
@@ -48,7 +48,10 @@ export async function capFaults({ read }: Pick<Store, 'read'>): Promise<{ id: nu
   })
 }
 
-/** The amount that the log rows of a model add to a cap's count. In caps of concurrent calls, only open calls count. */
+/**
+ * The amount that the log rows of a model add to a cap's count. It is 0 for caps of concurrent calls, which count only
+ * open calls.
+ */
 function loggedIn({ metric, pattern }: Figures, row: Figures): number {
   if (metric === 'calls' || (pattern !== null && !new RegExp(pattern).test(row.model))) return 0
   if (metric === 'requests') return Number(row.one)

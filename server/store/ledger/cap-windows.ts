@@ -2,11 +2,14 @@ import { type CapWindow, capSteps } from '../../../contract/caps.ts'
 import { startOfDay, type TimeZone, timeZone } from '../../lib/time-zone.ts'
 import { utcPeriods } from '../../lib/utc.ts'
 
-/** A moving window has 60 whole steps and the current step, so that it always covers its full length. */
+/**
+ * A moving window (a minute, an hour or five hours) consists of 60 complete steps and the current, incomplete step. It
+ * therefore always covers at least its full length.
+ */
 export const stepsKept = 61
 const daySeconds = 86_400
 
-/** The fields of a cap that determine the window in which it counts. */
+/** The fields of a cap from which its current window is calculated. */
 export interface CapPeriod {
   period: CapWindow
   zone: string
@@ -20,7 +23,10 @@ function zoneOf(name: string): TimeZone | undefined {
   return zones.get(name)
 }
 
-/** The start of the window, or of the step of a moving window, that contains a time. All times are epoch seconds. */
+/**
+ * The start of the window that contains the time `at`. For a moving window, the start of the step that contains it. All
+ * times are epoch seconds.
+ */
 export function windowStart({ period, zone }: CapPeriod, at: number): number {
   const step = capSteps[period]
   if (step !== undefined) return at - (at % step)
@@ -29,8 +35,8 @@ export function windowStart({ period, zone }: CapPeriod, at: number): number {
 }
 
 /**
- * The end of the window that contains a time; 0 if the window never ends. For a moving window, the time at which the
- * current step leaves it.
+ * The end of the window that contains the time `at`; 0 if the window never ends. For a moving window, the time at which
+ * the window no longer includes the step that contains `at`.
  */
 export function windowEnd({ period, zone }: CapPeriod, at: number): number {
   const step = capSteps[period]
@@ -40,8 +46,8 @@ export function windowEnd({ period, zone }: CapPeriod, at: number): number {
 }
 
 /**
- * The start of the day, week or month that contains a time, or (with `offset` 1) of the day, week or month after it.
- * Weeks begin on Monday.
+ * The start of the day, week or month that contains the time `at`. With `offset` 1, the start of the next day, week or
+ * month. Weeks begin on Monday.
  */
 function calendar(period: 'day' | 'week' | 'month' | CapWindow, name: string, at: number, offset: 0 | 1): number {
   const zone = zoneOf(name)

@@ -5,12 +5,12 @@ import { waitingByChannel } from './cap-line.ts'
 import { stepsKept, windowEnd, windowStart } from './cap-windows.ts'
 import { allCaps, type CapRow } from './caps.ts'
 
-/** A cap, and the count of its current window. */
+/** A cap, and how much of it is used in its current window. */
 export interface CapInUse extends CapRow {
   allowed: number
   used: number
   keysFull: number
-  /** Epoch seconds; 0 if the window does not end at a fixed time. */
+  /** The end of the window in epoch seconds; 0 for moving windows and windows that never end. */
   resetsAt: number
 }
 
@@ -26,7 +26,7 @@ export interface ChannelInUse {
 
 const capsPerQuery = 500
 
-/** The current use of all channels that have caps or are being drained. */
+/** The current usage of all channels that have caps or are being drained. */
 export async function channelsInUse(store: Store, nowMs: number): Promise<ChannelInUse[]> {
   const now = Math.floor(nowMs / 1000)
   const channels = await store.read
@@ -59,7 +59,10 @@ function inUse(cap: CapRow, used: readonly number[], now: number): CapInUse {
   }
 }
 
-/** The counts of the current windows. A cap of keys has one number for each key. A cap of a channel has only one. */
+/**
+ * The counts of the current windows, by cap id. A cap of keys has one count for each key, and a cap of a channel has a
+ * single count.
+ */
 async function usedNow({ read }: Store, caps: readonly CapRow[], now: number): Promise<Map<number, number[]>> {
   const used = new Map<number, number[]>()
   for (let from = 0; from < caps.length; from += capsPerQuery) {

@@ -5,9 +5,10 @@ import type { CapPlacesTable, CapsTable } from '../schema/cap-tables.ts'
 import type { ChannelFull, ExtendOp, HoldOp, PlaceAsked, SettleOp } from '../schema/ledger-types.ts'
 import { stepsKept, windowEnd, windowStart } from './cap-windows.ts'
 
-// The caps (limits on the use) of channels and keys on SQLite, within the ledger's transaction. A call that is counted
-// in the caps of its channel has a place there. Other calls wait for a place in a line. Counts are written immediately,
-// so that the next operation of the batch sees them. The rules are the same as in migrations/caps-functions.ts.
+// The caps (limits on the use) of channels and keys on SQLite, within the ledger's transaction. A call that the caps of
+// its channel count has a place on the channel. A call that finds no place can wait for one in a line. Counts are
+// written immediately, so that the next operation of the batch sees them. The PostgreSQL functions in
+// migrations/caps-functions.ts follow the same rules.
 
 type Cap = Pick<
   Selectable<CapsTable>,
@@ -15,27 +16,27 @@ type Cap = Pick<
 >
 type Place = Selectable<CapPlacesTable>
 
-/** A call in the line counts as waiting for this many milliseconds after its process last reported that it waits. */
+/** A call counts as waiting for this many milliseconds after its process last reported that the call is in the line. */
 const waitLeaseMs = 3000
 /**
- * The wait that is reported if no time is known, because the cap never ends or the call asks for more than the cap
- * allows.
+ * The wait that a refusal reports, in seconds, if waiting does not help: the window of the cap never ends, or the call
+ * asks for more than the cap allows.
  */
 const longSeconds = 86_400
 
 export type CapStatements = ReturnType<typeof prepareCaps>
 
-/** A call that asks its channel for a place, that is, to be counted by the channel's caps. */
+/** A call's request for a place on its channel. */
 export interface Asking extends Pick<HoldOp, 'id'> {
   channelId: number
   caps: PlaceAsked
-  /** Epoch seconds. */
+  /** The time of the request, in epoch seconds. */
   at: number
 }
 
 /**
- * The place that was found for a call: the index and hash of its key, and the units that the caps of quota and cost
- * leave for it.
+ * The place that was found for a call: the index (`part`) and the hash (`whose`) of its key, and the units that the
+ * call may still take under the caps of quota and cost (`room`).
  */
 export interface PlaceFound {
   part: number
@@ -82,7 +83,7 @@ export function prepareCaps(database: Database) {
 
 const expressions = new Map<string, RegExp>()
 
-/** True if a cap applies to a model. */
+/** True if a cap counts calls to a model. A cap without a pattern counts all models. */
 function appliesTo({ pattern }: Pick<Cap, 'pattern'>, model: string): boolean {
   if (pattern === null) return true
   let expression = expressions.get(pattern)
@@ -100,7 +101,7 @@ function capsFor(statements: CapStatements, channelId: number, model: string): C
 
 const mostOf = (cap: Cap, at: number) => cap.most + (cap.raise_until > at ? cap.raise_by : 0)
 
-/** The latest step or window start that the current window does not include. */
+/** A time in epoch seconds. The counts that start after it are those of the current window. */
 function before(cap: Cap, at: number): number {
   const step = capSteps[cap.period]
   return step === undefined ? windowStart(cap, at) - 1 : windowStart(cap, at) - stepsKept * step
@@ -111,8 +112,8 @@ function usedOf({ used }: CapStatements, cap: Cap, part: string, at: number): nu
 }
 
 /**
- * The place for a call on its channel, or the reason why there is none. `own` contains the caps in which the call
- * already has a place.
+ * Finds a place for a call on its channel, or returns the reason why there is none. `own` contains the ids of the caps
+ * that already count the call. In these caps, the call does not wait behind the line.
  */
 export function findPlace(
   statements: CapStatements,
@@ -155,7 +156,7 @@ function keyRoom(
   return room
 }
 
-/** The units that a cap leaves for a call, or the reason why the cap refuses it. */
+/** The units that a call may still take under a cap, or the reason why the cap refuses the call. */
 function check(
   statements: CapStatements,
   cap: Cap,
@@ -180,7 +181,7 @@ function check(
   return { ok: false, reason: 'full', cap: cap.id, metric: cap.metric, retryAfter, othersOpen, never }
 }
 
-/** Seconds until `gone` units have left the window. */
+/** The number of seconds until `gone` units are no longer counted in the window. */
 function waitFor(statements: CapStatements, cap: Cap, part: string, gone: number, at: number): number {
   if (cap.period === 'now') return 1
   if (cap.period === 'ever') return longSeconds
@@ -194,13 +195,16 @@ function waitFor(statements: CapStatements, cap: Cap, part: string, gone: number
   return step * (stepsKept - 1)
 }
 
-/** Changes a count. If the window of the count was deleted, the change is made to the cap's `forgotten` sum. */
+/**
+ * Adds `more` to a count. If the count has been deleted, `more` is added to the cap's `forgotten` sum, which contains
+ * the deleted counts.
+ */
 function change(statements: CapStatements, { cap_id, part, start }: Omit<Place, 'hold_id' | 'reserved'>, more: number) {
   if (more === 0 || statements.change.run(more, cap_id, part, start).changes > 0) return
   statements.forget.run(more, cap_id)
 }
 
-/** Counts a call in all caps that apply to it, and records its place. */
+/** Counts a call in all caps that apply to it, and records the counted amounts in `cap_places`. */
 export function countPlace(statements: CapStatements, ask: Asking, whose: string, taken: number): void {
   const { id, channelId, caps, at } = ask
   for (const cap of capsFor(statements, channelId, caps.model)) {
@@ -216,8 +220,8 @@ export function countPlace(statements: CapStatements, ask: Asking, whose: string
 }
 
 /**
- * Frees the place of a call whose attempt failed, and gives back its reservation. The request itself stays counted,
- * because the upstream has received it. Returns the freed places.
+ * Frees the place of a call whose attempt failed, and subtracts its reservations from the counts. Caps of requests
+ * still count the attempt, because the upstream has received it. Returns the deleted rows of `cap_places`.
  */
 export function freePlaces(statements: CapStatements, holdId: string): Place[] {
   const places = statements.endPlaces.all(holdId) as Place[]
@@ -241,8 +245,8 @@ function free(statements: CapStatements, place: Place, sign: 1 | -1): void {
 }
 
 /**
- * Prepares a call's place for more units. If the window of its reservation has ended, the reservation moves to the
- * current window. Returns the units that the caps of quota and cost leave for the call.
+ * Returns the units that a call may still take under the caps of quota and cost. If the window of a reservation has
+ * ended, the reservation first moves to the current window.
  */
 export function roomToGrow(statements: CapStatements, { id }: Pick<ExtendOp, 'id'>, at: number): number {
   let room = Number.MAX_SAFE_INTEGER
@@ -260,7 +264,7 @@ export function roomToGrow(statements: CapStatements, { id }: Pick<ExtendOp, 'id
   return room
 }
 
-/** Counts further units that a call with a place has taken. */
+/** Counts further units of a call in the caps of quota and cost that already count it. */
 export function growPlace(statements: CapStatements, { id }: Pick<ExtendOp, 'id'>, taken: number): void {
   for (const place of statements.places.all(id) as Place[]) {
     const cap = statements.cap.get(place.cap_id) as Cap | null
@@ -270,7 +274,9 @@ export function growPlace(statements: CapStatements, { id }: Pick<ExtendOp, 'id'
   }
 }
 
-/** Puts a call that found its channel full into the line, if the call waits. */
+/**
+ * Puts a call for which its channel has no place into the line, if the call is willing to wait and waiting can help.
+ */
 export function joinLine(statements: CapStatements, ask: Asking, full: ChannelFull, nodeId: string): ChannelFull {
   const { parts } = ask.caps
   if (ask.caps.ticket === undefined || full.never) return full
@@ -282,13 +288,14 @@ export function joinLine(statements: CapStatements, ask: Asking, full: ChannelFu
 }
 
 /**
- * Frees the place of a call that has ended, and replaces its reservation with the figures of its log row. If the
- * channel has caps in which the call has no place because they are newer than the call, these caps count the row, too.
+ * Frees the place of a call that has ended, and replaces its reservations with the figures of its log row. If the
+ * channel also has caps that did not count the call, because its node did not know of them, these caps count the row
+ * now.
  */
 export function settlePlaces(statements: CapStatements, op: SettleOp, charged: number, isCapped: boolean): void {
   const { log } = op
   const tokens = log ? log.prompt_tokens + log.completion_tokens : op.tokens
-  // If the upstream's cost is not known, the charge counts as the cost.
+  // If it is not known what the call costs the operator, the charge is used instead.
   const cost = log?.cost ?? op.cost ?? charged
   const usedBy = (cap: Cap, otherwise: number) =>
     cap.metric === 'tokens' ? (tokens ?? otherwise) : cap.metric === 'cost' ? cost : charged

@@ -17,7 +17,7 @@ function cap(metric: CapWanted['metric'], period: CapWanted['period'], most: num
   return { owner: 'channel' as const, metric, period, most, ...none, ...fields }
 }
 
-/** A call on the account's channel. Unless specified otherwise, it has 10 units and 5 tokens. */
+/** A hold for a call to the account's channel. By default it takes 10 units and reserves 5 tokens. */
 function call(account: Account, asked: Partial<PlaceAsked & { amount: number }> = {}, fields: Partial<HoldOp> = {}) {
   const { amount = 10, ...place } = asked
   const caps = { model: 'gpt-4o', parts: [''], tokens: 5, least: amount, ...place }
@@ -25,7 +25,7 @@ function call(account: Account, asked: Partial<PlaceAsked & { amount: number }> 
   return holdOp(account, amount, { createdAt: nowSeconds(), caps, channelId: account.channelId, crashRow, ...fields })
 }
 
-/** The end of a call that has a log row with 5 tokens. */
+/** The settle of a call. Its log row has 5 tokens. */
 function end(account: Account, hold: HoldOp, charge = 10, fields: Partial<SettleOp> = {}): SettleOp {
   const log = logRow(account, { prompt_tokens: 3, completion_tokens: 2, created_at: nowSeconds() })
   return settleOp(account, hold, charge, { at: nowSeconds(), log, placedOn: account.channelId, ...fields })
@@ -36,8 +36,8 @@ function moveOp(hold: HoldOp, channelId: number, asked: Partial<PlaceAsked> = {}
   return extendOp(hold, amount, { caps, channelId, placedOn: hold.channelId ?? 0, at: nowSeconds() })
 }
 
-// One suite for both implementations. PostgreSQL uses its own clock, so the tests let time pass by moving the stored
-// rows into the past.
+// One suite for the SQLite and the PostgreSQL ledger. PostgreSQL uses its own clock, so the tests let time pass by
+// moving the stored rows into the past.
 forEachLedger((_name, openFresh) => {
   let store: Store
   let account: Account
@@ -76,7 +76,7 @@ forEachLedger((_name, openFresh) => {
   const newChannel = async () => (await addAccount(store, plenty)).channelId
 
   describe('simultaneous calls', () => {
-    test('of 50 simultaneous calls, seven get a place, in separate batches or in a single one', async () => {
+    test('with a cap of seven concurrent calls, 7 of 50 simultaneous calls get a place, in separate batches or in one batch', async () => {
       for (const together of [false, true]) {
         account = await addAccount(store, plenty)
         await set([cap('calls', 'now', 7)])
@@ -95,7 +95,7 @@ forEachLedger((_name, openFresh) => {
       }
     })
 
-    test('every ending frees the place: a charge, a release, a crash, a charge without a log row', async () => {
+    test('a call that ends frees its place, whether it is charged, released, ended by a crash or charged without a log row', async () => {
       await set([
         cap('calls', 'now', 1),
         cap('requests', 'day', 100),
@@ -132,7 +132,7 @@ forEachLedger((_name, openFresh) => {
   })
 
   describe('windows', () => {
-    test('requests leave the last minute after 60 seconds, and a refusal reports when', async () => {
+    test('a cap per minute stops counting a request after 60 seconds, and a refusal reports the time until then', async () => {
       await set([cap('requests', 'minute', 2)])
       expect(await passed(call(account))).toBe(true)
       await pass(30)
@@ -146,21 +146,21 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('the windows of the last hour and the last five hours slide in steps', async () => {
+    test('the windows of the last hour and of the last five hours move in steps', async () => {
       await set([cap('requests', 'hour', 1), cap('tokens', '5h', 10)])
       expect(await passed(call(account))).toBe(true)
       expect(await passed(call(account))).toBe(false)
       await pass(3661)
       expect(await passed(call(account))).toBe(true)
       await pass(3661)
-      // Ten tokens were counted within five hours.
+      // The two earlier calls have used all ten tokens of the last five hours.
       expect(await take(call(account))).toMatchObject({ metric: 'tokens' })
       await pass(4 * 3600)
       expect(await passed(call(account))).toBe(true)
       await clean()
     })
 
-    test('a calendar window ends at midnight in its time zone; a cap without a period never ends', async () => {
+    test('a calendar window ends at midnight in the time zone of the cap, and a window with the period `ever` never ends', async () => {
       await set([
         cap('requests', 'day', 1),
         cap('requests', 'week', 1, { zone: 'Asia/Shanghai' }),
@@ -210,7 +210,7 @@ forEachLedger((_name, openFresh) => {
       }
     })
 
-    test('windows that are over are deleted, and the books still agree', async () => {
+    test('the counts of past windows are deleted, and the balance check still finds no faults', async () => {
       await set([cap('requests', 'minute', 9), cap('quota', 'day', 900), cap('tokens', 'ever', 900)])
       for (let round = 0; round < 3; round++) {
         const op = call(account)
@@ -221,7 +221,7 @@ forEachLedger((_name, openFresh) => {
       await forgetWindows(store, nowSeconds())
       expect(await counted()).toEqual({ tokens: 15 })
       await clean()
-      // The first call is still open, and the window of its reservation is gone.
+      // The first call is still open, and the count that contained its reservation has been deleted.
       const [place] = await store.read.selectFrom('cap_places').select('hold_id').execute()
       await store.ledger.apply([end(account, { ...call(account), id: place?.hold_id ?? '' }, 3)])
       await clean()
@@ -229,7 +229,7 @@ forEachLedger((_name, openFresh) => {
   })
 
   describe('quota, tokens and cost', () => {
-    test('the hold is reserved and then replaced by the charge, whether that is higher or lower', async () => {
+    test('a cap of quota reserves the amount of the hold, and replaces it with the charge, which can be higher or lower', async () => {
       await set([cap('quota', 'day', 100), cap('cost', 'month', 1000), cap('tokens', 'hour', 50)])
       const op = call(account, { amount: 60 })
       expect(await take(op)).toMatchObject({ ok: true, amount: 60 })
@@ -244,7 +244,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a cap of cost counts what calls cost the operator, or their charge if their cost is not known', async () => {
+    test('a cap of cost counts what a call costs the operator, or the charge if that cost is not known', async () => {
       await set([cap('cost', 'day', 100), cap('quota', 'day', 1000)])
       const endAt = (hold: HoldOp, charge: number, cost: number | undefined, fields: Partial<SettleOp> = {}) => {
         const log = logRow(account, { created_at: nowSeconds(), ...(cost !== undefined && { cost }) })
@@ -263,7 +263,7 @@ forEachLedger((_name, openFresh) => {
       ])
       expect(await counted()).toEqual({ cost: 51, quota: 45 })
       await clean()
-      // A call that began before its node knew of the cap has no place.
+      // A call that began before its node knew of the caps has no place. The caps count it when it ends.
       const { caps: _caps, channelId: _id, ...late } = call(account)
       await take(late)
       await store.ledger.apply([endAt(late, 10, 3, { placedOn: 0 })])
@@ -274,13 +274,13 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a call that needs more than the whole cap gets an error that says that waiting does not help', async () => {
+    test('a call that needs more than the whole cap is refused with `never: true` and does not join the line', async () => {
       await set([cap('tokens', 'minute', 4)])
       expect(await take(call(account, { ticket: 0 }))).toMatchObject({ reason: 'full', never: true })
       expect(await store.read.selectFrom('cap_waits').selectAll().execute()).toEqual([])
     })
 
-    test('a stream can take only the units that are left', async () => {
+    test('a stream can take only the units that the cap leaves', async () => {
       await set([cap('quota', 'day', 100)])
       const [one, other] = [call(account, { amount: 50 }), call(account, { amount: 20 })]
       await takes(one, other)
@@ -308,7 +308,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a raise applies until its end time', async () => {
+    test('a temporary raise of a cap applies until its end time', async () => {
       const until = nowSeconds() + 600
       await set([cap('requests', 'day', 1, { raise_by: 1, raise_until: until })])
       expect(await passed(call(account))).toBe(true)
@@ -331,7 +331,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a row whose model is not the requested one is counted by the caps of the row’s model', async () => {
+    test('if the model in the log row is not the requested model, the caps that apply to the row’s model count the tokens', async () => {
       await set([cap('requests', 'day', 9, { models: 'alias' }), cap('tokens', 'day', 99, { models: 'gpt-4o' })])
       const op = call(account, { model: 'alias' })
       await take(op)
@@ -342,7 +342,7 @@ forEachLedger((_name, openFresh) => {
   })
 
   describe('keys', () => {
-    test('each key has the limit, and the first key with room is taken', async () => {
+    test('a cap of keys limits each key separately, and a call gets the first key that has room', async () => {
       await set([cap('calls', 'now', 1, { owner: 'key' }), cap('calls', 'now', 3)])
       expect(await take(call(account, { parts: ['a', 'b'] }))).toMatchObject({ ok: true, part: 0 })
       expect(await take(call(account, { parts: ['a', 'b'] }))).toMatchObject({ ok: true, part: 1 })
@@ -365,7 +365,7 @@ forEachLedger((_name, openFresh) => {
       const op = call(account, { parts: ['a'] })
       await take(op)
       expect(await take(moveOp(op, account.channelId, { parts: ['b'] }))).toMatchObject({ ok: true, part: 0 })
-      // The upstream has seen two requests.
+      // The upstream has received two requests, one with each key.
       expect(await counted()).toEqual({ calls: 1, 'calls a': 0, 'calls b': 1, 'requests a': 1, 'requests b': 1 })
       await clean()
       await store.ledger.apply([end(account, op)])
@@ -374,7 +374,7 @@ forEachLedger((_name, openFresh) => {
   })
 
   describe('moving to another channel', () => {
-    test('frees one place and takes the other; a full channel changes nothing', async () => {
+    test('frees the place on the first channel and takes one on the other; if the other channel is full, nothing changes', async () => {
       const other = await newChannel()
       await set([
         cap('calls', 'now', 1),
@@ -422,7 +422,7 @@ forEachLedger((_name, openFresh) => {
   })
 
   describe('the line', () => {
-    test('a place goes to the call that came first, no matter which call asks first', async () => {
+    test('a free place goes to the call that joined the line first, no matter which call asks first', async () => {
       await set([cap('calls', 'now', 1)])
       const open = call(account)
       await take(open)
@@ -453,14 +453,14 @@ forEachLedger((_name, openFresh) => {
       expect(await passed(call(account))).toBe(true)
     })
 
-    test('a call that waits for one model does not hold up a call for another', async () => {
+    test('a call that waits for one model does not block a call for another model', async () => {
       await set([cap('calls', 'now', 1, { models: 'gpt-4o' })])
       await takes(call(account), call(account, { ticket: 0 }))
       expect(await passed(call(account, { model: 'other' }))).toBe(true)
       expect(await passed(call(account))).toBe(false)
     })
 
-    test('a call whose user has too little quota is refused for that reason, and does not wait', async () => {
+    test('a call whose user has too little quota is refused for lack of quota, and does not join the line', async () => {
       account = await addAccount(store, { user: 15 })
       await set([cap('calls', 'now', 1)])
       expect(await passed(call(account))).toBe(true)
@@ -470,7 +470,7 @@ forEachLedger((_name, openFresh) => {
   })
 
   describe('setting caps', () => {
-    test('a cap counts the calls that are open when it is set, and those that end later', async () => {
+    test('a new cap counts the calls that are open when it is created, and replaces their reservations when they end', async () => {
       const [one, other] = [call(account), call(account)].map(({ caps: _caps, channelId: _id, ...op }) => op)
       if (!one || !other) throw new Error('no call')
       await takes(one, other)
@@ -492,7 +492,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a change of the limit or of the time zone keeps the counts; a cap with another window begins at zero', async () => {
+    test('changing the limit or the time zone of a cap keeps its counts; changing its window starts at zero', async () => {
       // This is late on a Friday in UTC, but already Saturday in Shanghai.
       const now = Date.UTC(2026, 0, 2, 20) / 1000
       await set([cap('requests', 'day', 5)], account.channelId, now)
@@ -509,7 +509,7 @@ forEachLedger((_name, openFresh) => {
         { start, used: 4 },
         { start: shanghai, used: 4 },
       ])
-      // Changing the zone back and forth adds nothing more.
+      // Changing the zone back and forth does not raise the counts further.
       await set([cap('requests', 'day', 6)], account.channelId, now)
       await set([cap('requests', 'day', 6, { zone: 'Asia/Shanghai' })], account.channelId, now)
       expect(await store.read.selectFrom('cap_counts').select(['start', 'used']).orderBy('start').execute()).toEqual(
@@ -554,7 +554,7 @@ forEachLedger((_name, openFresh) => {
     await clean()
   })
 
-  test('the audit finds a count that the log rows do not explain', async () => {
+  test('the balance check reports a count that does not match the log rows', async () => {
     await set([cap('requests', 'day', 99), cap('calls', 'now', 9)])
     const op = call(account)
     await take(op)
@@ -568,7 +568,7 @@ forEachLedger((_name, openFresh) => {
     ])
   })
 
-  test('200 calls that come, move, grow and end at random leave every count exact', async () => {
+  test('every count is exact after many calls that start, move, extend their holds and end at random', async () => {
     const other = await newChannel()
     const caps = [
       cap('calls', 'now', 9),

@@ -55,7 +55,9 @@ export function capsOfChannels(db: Db, channelIds: readonly number[]): Promise<C
     .execute()
 }
 
-/** True if the database knows a time zone by this name. On SQLite, the process's own time zones are used. */
+/**
+ * True if the database has a time zone with this name. Always true on SQLite, where the process calculates the windows.
+ */
 export async function knowsZone(trx: Trx, name: string): Promise<boolean> {
   if (!needsRowLocks(trx)) return true
   const { rows } = await sql`select 1 from pg_timezone_names where name = ${name}`.execute(trx)
@@ -67,13 +69,14 @@ export function allCaps(db: Db): Promise<CapRow[]> {
   return db.selectFrom('caps').select(columns).where('owner', 'in', ownerKinds).orderBy('id').execute()
 }
 
-/** A text that is the same for two caps if they count the same calls. */
+/** A key for comparing caps. Two caps with the same key count the same calls. */
 const sameness = ({ owner, metric, period, models }: Pick<CapRow, 'owner' | 'metric' | 'period' | 'models'>) =>
   [owner, metric, period, models].join('\n')
 
 /**
- * Replaces the caps of a channel, which must be locked. A cap that counts the same calls as before keeps its counts,
- * even if its time zone changes. A new cap begins with the calls that are open.
+ * Replaces the caps of a channel, which must be locked. A cap that counts the same calls as an existing cap takes over
+ * its counts, even if the time zone differs. A new cap of a channel starts with the calls that are open; a new cap of
+ * keys starts at zero.
  */
 export async function saveCaps(trx: Trx, channelId: number, wanted: readonly CapWanted[], now: number): Promise<void> {
   const before = new Map((await capsOfChannel(trx, channelId)).map((cap) => [sameness(cap), cap]))
@@ -103,8 +106,8 @@ export async function saveCaps(trx: Trx, channelId: number, wanted: readonly Cap
 }
 
 /**
- * Carries counts over to another time zone. The window in the new zone counts at least as much as the window in the old
- * zone, so that a change of the zone gives nothing back.
+ * Carries counts over to another time zone. The current window in the new zone gets at least the count of the current
+ * window in the old zone, so that changing the zone does not free any of the cap.
  */
 async function carryOver(trx: Trx, cap: CapRow, zone: string, now: number): Promise<void> {
   const [old, next] = [windowStart(cap, now), windowStart({ ...cap, zone }, now)]
@@ -148,13 +151,13 @@ async function addCap(trx: Trx, channelId: number, cap: CapWanted, now: number):
     .values({ ...cap, owner_id: channelId, pattern, first_log: Number(last) })
     .returning('id')
     .executeTakeFirstOrThrow()
-  // Caps of keys cannot count open calls, because it is not recorded which key an open call uses.
+  // A new cap of keys cannot count the open calls, because their holds do not record which key they use.
   if (cap.owner === 'channel') await countOpenCalls(trx, channelId, { id, ...cap, pattern }, now)
 }
 
 /**
- * Counts the open calls of a channel in a new cap. The ledger locks a channel before it changes the hold of a call to
- * it, so the holds need no lock.
+ * Counts the open calls of a channel in a new cap. The holds need no lock: before the ledger changes a hold, it locks
+ * the channel of the call.
  */
 async function countOpenCalls(
   trx: Trx,
@@ -210,12 +213,12 @@ export async function forgetCapsOf(trx: Trx, channelIds: readonly number[]): Pro
   )
 }
 
-/** Deletes the counts of windows that are over. Their totals stay in the books. */
+/** Deletes the counts of past windows. Their totals are kept in the caps' `forgotten` sums. */
 export async function forgetWindows(store: Store, now: number): Promise<void> {
   const byChannel = Map.groupBy(await allCaps(store.read), ({ owner_id }) => owner_id)
   for (const [channelId, caps] of byChannel) {
     await store.write(async (trx) => {
-      // Locks the channels, because the ledger changes counts only while it holds a lock on their channel.
+      // Locks the channel, because the ledger changes the channel's counts only while it holds that lock.
       await trx
         .selectFrom('channels')
         .select('id')

@@ -28,7 +28,8 @@ forEachDatabase((name, openFresh) => {
     await Promise.all([cross(one, two), cross(two, one)])
     const rows = await store.read.selectFrom('users').select('quota').execute()
     expect(rows.map(({ quota }) => quota)).toEqual([12, 12])
-    // A repeated transaction can conflict with the other one again, if the other one has not continued yet.
+    // On PostgreSQL, an aborted transaction is repeated. It can be aborted more than once if the other transaction has
+    // not continued in the meantime.
     if (name === 'sqlite') expect(begun).toBe(2)
     else expect(begun).toBeGreaterThan(2)
   }, 120_000)
@@ -39,7 +40,8 @@ forEachDatabase((name, openFresh) => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 100 })
     await store.write(async (trx) => {
-      // A sequence keeps its value even when the transaction that used it is rolled back.
+      // Counts the attempts in a sequence, because a sequence keeps its value when the transaction that used it is
+      // rolled back.
       await sql`create sequence attempts`.execute(trx)
       await sql`create function disturb() returns trigger language plpgsql as $$ begin
         if nextval('attempts') = 1 then raise exception 'deadlock detected' using errcode = '40P01'; end if;
@@ -55,13 +57,13 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ quota: 50, held: 50 })
   })
 
-  test('accounts are armed for reminders in the order of their ids, as the ledger locks them, whatever their physical order', async () => {
+  test('`armQuota` locks accounts in the order of their ids, as the ledger does, even if their rows are stored in another order', async () => {
     const store = await openFresh()
     const ids: number[] = []
     for (let each = 0; each < 3; each++) ids.push((await addAccount(store, { user: 100 })).userId)
     const [first, ...others] = ids as [number, number, number]
-    // An update moves the first row behind the others. After `analyze`, the planner knows that the table is small and
-    // reads it in physical order.
+    // An update stores a new version of the first row behind the other rows. After `analyze`, the planner knows that
+    // the table is small and reads it in physical order.
     await store.write((trx) => addUserQuota(trx, first, 1))
     await sql`analyze users`.execute(store.read)
     let arming: Promise<number[]> | undefined

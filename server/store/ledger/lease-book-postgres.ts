@@ -3,7 +3,7 @@ import type { HoldOp, LedgerOp, LedgerResult, SettleOp } from '../schema/ledger-
 import { numbers, texts } from './parameters-postgres.ts'
 import { drawnBy } from './quick-batch-postgres.ts'
 
-/** An operation that is paid from a lease, which is a part of a balance that a process has taken in advance. */
+/** A hold or settle that is paid from a lease. A lease is a part of a balance that a process has taken in advance. */
 export type LeasedOp = (HoldOp | SettleOp) & { lease: string }
 
 /** True if an operation is paid from a lease. */
@@ -12,16 +12,16 @@ export function namesLease(op: LedgerOp): op is LeasedOp {
 }
 
 interface Draw {
-  /** The version of the lease before the batch. */
+  /** The version that the batch expects the lease to have. */
   version: number
   drawn: number
-  /** The operations that draw from the lease. */
+  /** The kinds and ids of the operations that are paid from the lease. */
   keys: string[]
 }
 
 const keyOf = ({ kind, id }: LedgerOp) => `${kind} ${id}`
 
-/** The draws of a batch from leases. */
+/** The amounts that a batch takes from leases. */
 export class LeasedBatch {
   readonly draws = new Map<string, Draw>()
 
@@ -45,15 +45,15 @@ export class LeasedBatch {
 }
 
 /**
- * The versions of this process's leases. A batch names the version of the lease that it expects, and raises it. A batch
- * can therefore not take effect after another batch that was sent later, and it is always possible to find out whether
- * it took effect. This matters for calls that are paid from a lease and end at once. They leave no other trace by which
- * a second attempt could be recognized.
+ * The versions of this process's leases. A batch contains the version that it expects each of its leases to have, and
+ * raises the version by one. A batch that arrives after a later batch therefore fails, and the version shows whether a
+ * batch took effect. Without the version, a second attempt to write a call that is paid from a lease and ends within
+ * one batch could not be recognized, because the call has no row in `holds`.
  */
 export class LeaseBook {
   readonly #pool: pg.Pool
   readonly #versions = new Map<string, number>()
-  /** Draws with an unknown outcome, because the response of the database was lost. */
+  /** Draws of batches that may or may not have taken effect, because the response of the database was lost. */
   readonly #doubtful = new Map<string, Draw>()
   /** Operations that took effect although their batch seemed to fail. They will be tried again. */
   readonly #done = new Set<string>()
@@ -62,7 +62,10 @@ export class LeaseBook {
     this.#pool = pool
   }
 
-  /** False until the first lease is taken, so that batches without leases need not be searched for them. */
+  /**
+   * False until the first lease is taken. Until then, batches need not be searched for operations that are paid from
+   * leases.
+   */
   get isUsed(): boolean {
     return this.#versions.size > 0 || this.#isEverUsed
   }
@@ -81,9 +84,8 @@ export class LeaseBook {
   }
 
   /**
-   * Earlier batches may have drawn from the same leases, and the response of the database may have been lost. This
-   * finds out whether they took effect. Afterwards, a batch that has not taken effect yet never will. Rejects if the
-   * database cannot be reached.
+   * For each lease of these operations, finds out whether an earlier batch whose response was lost took effect. If it
+   * has not taken effect by now, it never will. Rejects if the database cannot be reached.
    */
   async resolve(ops: readonly LedgerOp[]): Promise<void> {
     if (this.#doubtful.size === 0) return
@@ -94,7 +96,8 @@ export class LeaseBook {
   }
 
   async #resolve(id: string, { version, keys }: Draw): Promise<void> {
-    // A batch raises the version by one. A version that has risen by two therefore shows that the batch was prevented.
+    // If the batch has not raised the version yet, raise it by two, so that the batch fails if it still arrives. A
+    // version that is higher by one shows that the batch took effect.
     await this.#pool.query('update leases set version = version + 2 where id = $1 and version = $2', [id, version])
     const { rows } = await this.#pool.query<{ version: string }>('select version from leases where id = $1', [id])
     const now = rows[0] && Number(rows[0].version)
@@ -161,8 +164,8 @@ export class LeaseBook {
   }
 
   /**
-   * Removes those leases of a batch that no longer exist, after the database has rejected the batch because of one.
-   * False if all of them exist.
+   * After the database has rejected a batch because of a lease, removes the batch's leases that no longer exist, have
+   * another version or are too small. Returns false if there are none.
    */
   async dropGone({ draws }: LeasedBatch): Promise<boolean> {
     const { rows } = await this.#pool.query<{ id: string; version: string; amount: string }>(

@@ -3,9 +3,9 @@ import { needsRowLocks } from '../statements/conditions.ts'
 import type { Db, Store } from '../store.ts'
 
 /**
- * Returns the rest of a lease, which is a part of a balance that a process took in advance, to its account. This
- * happens exactly once, however many times and by whichever process the function is called. The process that took the
- * lease must have no open operation that names it. Resolves with the number of units returned.
+ * Returns the rest of a lease to its account. A lease is a part of a balance that a process took in advance. The rest
+ * is returned only once, even if several processes call the function. No operation that is paid from the lease may be
+ * in progress. Resolves with the number of units returned.
  */
 export function returnLease(store: Pick<Store, 'write'>, { id, userId, tokenId }: LeaseOfAccount): Promise<number> {
   return store.write(async (trx) => {

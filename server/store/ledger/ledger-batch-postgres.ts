@@ -1,7 +1,10 @@
 import type { ExtendOp, HoldOp, LedgerOp, LogRow, SettleOp } from '../schema/ledger-types.ts'
 import { numbers, texts, toJson } from './parameters-postgres.ts'
 
-/** A batch as the parameters of `tollgate_batch`, and the indexes of its operations in the batch. */
+/**
+ * The parameters of `tollgate_batch` for a batch, and the indexes of its settles and of its takes (extensions and
+ * holds) in the batch.
+ */
 interface PackedBatch {
   values: (string | number | null)[]
   settles: number[]
@@ -110,7 +113,10 @@ function moreOfTake(op: HoldOp | ExtendOp) {
   return { limits, caps, channelId, leaves, nodeId: op.kind === 'hold' ? op.nodeId : undefined }
 }
 
-/** A JSON object with values that only few operations have, by the operation's position; null if none has any. */
+/**
+ * A JSON array with the values that only few operations have. It has one element for each operation, which is null if
+ * the operation has no such values. Null instead of an array if no operation has any.
+ */
 function more<T>(ops: readonly T[], pick: (op: T) => object | undefined | false): string | null {
   let isEmpty = true
   const each = ops.map((op) => {
@@ -122,7 +128,7 @@ function more<T>(ops: readonly T[], pick: (op: T) => object | undefined | false)
   return isEmpty ? null : toJson(each)
 }
 
-/** Collects ids. Each is kept only once. */
+/** Collects ids without duplicates. */
 class Ids {
   readonly #seen = new Set<number>()
 

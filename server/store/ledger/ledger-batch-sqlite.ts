@@ -5,7 +5,7 @@ import { prepareLimits } from './limits-sqlite.ts'
 
 // The changes of a ledger batch on SQLite, and the statements that read and write them.
 
-/** The changes that a batch makes to one user. The balance is read only if something depends on it. */
+/** The changes that a batch makes to one user. The balance is read only if an operation needs it. */
 interface UserState {
   /** The balance before the batch; undefined until it is read, null if there is no such user. */
   before: number | null | undefined
@@ -46,8 +46,8 @@ export interface Batch {
 export type Statements = ReturnType<typeof prepareLedger>
 
 /**
- * Updates the amounts charged in the current UTC day and month: adds ?1 units, charged at time ?2. The day began at ?3
- * and the month at ?4.
+ * Adds ?1 units, charged at time ?2, to the amounts charged in the current UTC day and month. The day began at ?3 and
+ * the month at ?4.
  */
 const spent = `spent_today = CASE WHEN spent_at >= ?3 THEN spent_today + ?1 ELSE ?1 END,
   spent_month = CASE WHEN spent_at >= ?4 THEN spent_month + ?1 ELSE ?1 END, spent_at = max(spent_at, ?2)`
@@ -102,7 +102,7 @@ export function prepareLedger(database: Database) {
   }
 }
 
-/** A batch that has changed nothing. */
+/** An empty batch. */
 export function emptyBatch(): Batch {
   return {
     users: new Map(),
@@ -115,7 +115,7 @@ export function emptyBatch(): Batch {
   }
 }
 
-/** The changes to a user. */
+/** The changes that the batch makes to a user. */
 export function userOf(batch: Batch, id: number): UserState {
   let user = batch.users.get(id)
   if (!user) {
@@ -125,7 +125,7 @@ export function userOf(batch: Batch, id: number): UserState {
   return user
 }
 
-/** The changes to a token. */
+/** The changes that the batch makes to a token. */
 export function tokenOf(batch: Batch, id: number): TokenState {
   let token = batch.tokens.get(id)
   if (!token) {
@@ -135,14 +135,14 @@ export function tokenOf(batch: Batch, id: number): TokenState {
   return token
 }
 
-/** The user's balance at this point in the batch; undefined if there is no such user. */
+/** The user's balance after the changes that the batch has made so far; undefined if there is no such user. */
 export function quotaOf(statements: Statements, batch: Batch, id: number): number | undefined {
   const user = userOf(batch, id)
   if (user.before === undefined) user.before = (statements.user.get(id) as { quota: number } | null)?.quota ?? null
   return user.before === null ? undefined : user.before + user.dQuota
 }
 
-/** The token's balance at this point in the batch; undefined if there is no such token. */
+/** The token's balance after the changes that the batch has made so far; undefined if there is no such token. */
 export function remainOf(
   statements: Statements,
   batch: Batch,
@@ -157,7 +157,7 @@ export function remainOf(
   return { remain: token.before.remain + token.dRemain, unlimited: token.before.unlimited }
 }
 
-/** The changes to a channel. */
+/** The changes that the batch makes to a channel. */
 export function channelOf(batch: Batch, id: number): ChannelState {
   const known = batch.channels.get(id) ?? { dUsed: 0, dUnlogged: 0 }
   batch.channels.set(id, known)

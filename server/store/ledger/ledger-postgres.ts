@@ -10,7 +10,7 @@ import { addUp } from './quick-batch-postgres.ts'
 interface Answer {
   charged: (number | null)[]
   taken: (number | null)[]
-  /** Results of takes that consist of more than an amount; null if there are none. */
+  /** The results of those takes (extensions and holds) whose result is more than an amount; null if there are none. */
   answers: (LedgerResult | null)[] | null
 }
 
@@ -25,21 +25,21 @@ const leased = { name: 'ledger-leased', text: `select tollgate_leased(${listOf(4
 const mixed = { name: 'ledger-mixed', text: `select ${answers} from tollgate_mixed(${listOf(41)})` }
 
 /**
- * The error codes of the functions. `notSimple`: the batch is not a simple one, which is a batch that `tollgate_quick`
- * can apply. The other code: a lease is gone. In both cases nothing was changed.
+ * Error codes of the database functions. `notSimple` means that `tollgate_quick` or `tollgate_leased` cannot apply the
+ * batch, `leaseGone` that a lease does not exist as expected. In both cases nothing was changed.
  */
 const notSimple = 'TG001'
 const leaseGone = 'TG002'
 /**
- * The number of batches that are not tried as simple ones after a batch turned out not to be simple. An account that is
- * nearly used up causes many such batches in a row.
+ * After a batch has failed with `notSimple`, this many batches are not tried as simple batches. An account whose quota
+ * is nearly used up causes many batches in a row that are not simple.
  */
 const carefulBatches = 20
 
 /**
- * Settings of the ledger's connections. Its statements find a few rows by their keys, whatever the tables contain. They
- * are therefore planned once, and every plan uses the keys. A plan that was made for a small table could read the whole
- * table, and would be slow later.
+ * Settings of the ledger's connections. Its statements find a few rows by their keys, however large the tables are. The
+ * settings make PostgreSQL plan each statement once, with a plan that uses the indexes. Without them, a plan made while
+ * a table is small could scan the whole table, and would be slow when the table has grown.
  */
 export const ledgerSettings = [
   'plan_cache_mode = force_generic_plan',
@@ -103,8 +103,8 @@ export function postgresLedger(pool: pg.Pool, { triesSimple = true } = {}): Ledg
   }
 
   /**
-   * Applies a batch with operations that name a lease. If it fails, it is possible to find out later whether it took
-   * effect: see `LeaseBook`.
+   * Applies a batch with operations that are paid from leases. If the batch fails, the next batch on the same leases
+   * finds out whether it took effect (see `LeaseBook`).
    */
   async function applyLeased(ops: readonly LedgerOp[]): Promise<LedgerResult[]> {
     await book.resolve(ops)
@@ -114,7 +114,7 @@ export function postgresLedger(pool: pg.Pool, { triesSimple = true } = {}): Ledg
       const done = await applyOpen(rest)
       for (const [index, at] of open.entries()) results[at] = done[index] as LedgerResult
     }
-    // This is recorded only now, because all operations are tried again if the rest of the batch fails.
+    // The results are recorded as delivered only now. If `applyOpen` fails, the caller tries all operations again.
     book.delivered(ops)
     return results
   }

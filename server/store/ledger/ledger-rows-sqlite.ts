@@ -4,15 +4,16 @@ import type { LogRow } from '../schema/ledger-types.ts'
 // The rows that the ledger writes on SQLite, as lists of values.
 
 /**
- * The columns of a log row and their values. A new column needs a line here. The compiler reports a missing line. This
- * is one object and not a function for each column, which would cost time in every call.
+ * The columns of a log row and their values. The compiler reports a column that is missing from the object. One object
+ * for each row is faster than a function for each column.
  */
 function columnsOf(log: LogRow, price: number, charged: number) {
   return {
     user_id: log.user_id,
     created_at: log.created_at,
     type: log.type,
-    // If the balances did not cover the whole price, the row's content says so.
+    // If the balances did not cover the whole price, the content also contains the price and the amount that was
+    // charged.
     content: charged < price ? `${log.content}; price ${price}, only ${charged} could be charged` : log.content,
     username: log.username,
     token_name: log.token_name,
@@ -39,7 +40,7 @@ function columnsOf(log: LogRow, price: number, charged: number) {
   } satisfies Record<Exclude<keyof LogRow, FailedCallColumn> | 'quota', SQLQueryBindings>
 }
 
-/** Columns that only rows of failed calls fill. The ledger writes no such rows. */
+/** Columns that have a value only in rows of failed calls. The ledger does not write such rows. */
 type FailedCallColumn = 'endpoint' | 'status' | 'code' | 'upstream_message' | 'left_out' | 'left_out_since'
 
 /** The columns of a log row, in the order of the values that `logRowOf` returns. All rows have the same columns. */
@@ -74,16 +75,16 @@ export type RowValues = SQLQueryBindings[]
  */
 const sizes = [16, 8, 4, 2, 1] as const
 
-/** The statement that inserts this many rows into a table. */
+/** The statement that inserts `rows` rows into a table. */
 export function insertInto(table: string, columns: readonly string[], rows = 1): string {
   const row = `(${columns.map(() => '?').join(', ')})`
   return `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${new Array(rows).fill(row).join(', ')}`
 }
 
 /**
- * Prepares the insertion of many rows into one SQLite table. A statement with several rows costs little more than one
- * with a single row, because most of the cost is in starting the statement. Rows are inserted in order. An empty list
- * does nothing.
+ * Prepares a function that inserts any number of rows into one SQLite table, in order. It inserts several rows with
+ * each statement, because a statement with several rows takes little more time than one with a single row. With an
+ * empty list, the function does nothing.
  */
 export function prepareInserts(
   database: Database,

@@ -38,14 +38,15 @@ import { logRowOf, type RowValues } from './ledger-rows-sqlite.ts'
 import { budgetRoom, type Counted, countCall, limitReached, minutesOf, settleMinutes } from './limits-sqlite.ts'
 
 /**
- * The ledger on SQLite. Each batch is one transaction, and all statements are prepared. During the transaction, this
- * process is the only writer, so balances can be kept in memory from the first read to the last write of the batch.
+ * The ledger on SQLite. Each batch is one transaction, and all statements are prepared. During the transaction, no
+ * other process can write to the database. Balances are therefore read only once, changed in memory, and written at the
+ * end of the batch.
  */
 export function sqliteLedger(database: Database, queue: WriteQueue): LedgerStore {
   let statements: Statements | undefined
 
   function applyNow(ops: readonly LedgerOp[]): LedgerResult[] {
-    // The statements are prepared on first use, when the migrations have created the tables.
+    // The statements are prepared on first use, because the migrations must have created the tables.
     statements ??= prepareLedger(database)
     const results = new Array<LedgerResult>(ops.length)
     const batch = emptyBatch()
@@ -76,7 +77,7 @@ export function sqliteLedger(database: Database, queue: WriteQueue): LedgerStore
   return { apply: (ops) => queue.run(async () => applyNow(ops)) }
 }
 
-/** The bit of `holds.counted` for a place on a channel with caps. */
+/** The bit of `holds.counted` which is set if the call has a place on a channel with caps. */
 const hasPlace = 8
 
 interface EndedHold {
@@ -88,8 +89,8 @@ interface EndedHold {
 }
 
 /**
- * Deletes a hold and returns it; null if it no longer exists. If the values of the hold are known, they are not read,
- * which halves the cost.
+ * Deletes a hold and returns it; null if it no longer exists. If the caller knows the amount of the hold (`held`), and
+ * the hold is not counted in any limit or cap, the row is deleted without being read, which takes half the time.
  */
 function endHold(statements: Statements, batch: Batch, { id, tokenId, held }: SettleOp): EndedHold | null {
   const limited = remainOf(statements, batch, tokenId)?.unlimited === false ? 1 : 0
@@ -110,7 +111,8 @@ function settle(statements: Statements, batch: Batch, op: SettleOp): LedgerResul
   if (back < 0 && !op.mayGoNegative) {
     const quota = quotaOf(statements, batch, op.userId) ?? 0
     const remain = limited ? (remainOf(statements, batch, op.tokenId)?.remain ?? 0) : quota
-    // The row of this hold has already been deleted, so the budget's room includes the quota of the hold.
+    // The row of this hold has already been deleted, so `budget.room` includes the amount of the hold, which is
+    // subtracted again.
     const budget = op.limits && budgetRoom(statements.limits, op, op.limits, chargedBy(batch, op))
     const room = budget ? budget.room - held.amount : quota
     back = -Math.min(-back, Math.max(0, Math.min(quota, remain, room)))
@@ -168,7 +170,8 @@ function take(statements: Statements, batch: Batch, op: HoldOp | ExtendOp, limit
 }
 
 /**
- * The amounts that the batch has charged to the token and the user so far. Their rows do not include these amounts yet.
+ * The amounts that the batch has charged to the token and the user so far. The rows of the token and the user do not
+ * include them yet.
  */
 function chargedBy(batch: Batch, op: LedgerOp) {
   return { token: tokenOf(batch, op.tokenId).dUsed, user: userOf(batch, op.userId).dUsed }
@@ -192,7 +195,10 @@ function askedBy({ id, caps, channelId }: HoldOp | ExtendOp, at: number): Asking
   return caps && channelId !== undefined ? { id, caps, channelId, at } : undefined
 }
 
-/** The reason to refuse a call because of its token or its user. This takes precedence over a full channel. */
+/**
+ * The reason to refuse a call because of the limits, quota or budgets of its token or user; undefined if there is none.
+ * It takes precedence over the refusal of a full channel.
+ */
 function ownRefusal(statements: Statements, batch: Batch, op: HoldOp): TakeResult | undefined {
   const { limits, minimum } = op
   const minutes = limits && minutesOf(statements.limits, op, limits)
@@ -217,8 +223,8 @@ function uncappedHold(statements: Statements, batch: Batch, op: HoldOp): TakeRes
 }
 
 /**
- * Makes a hold whose limits (if there are any) have already been checked. `count` counts the call after its quota is
- * taken.
+ * Makes a hold without checking its limits, which the caller has already checked. `count` is called after the quota is
+ * taken, and counts the call in its limits.
  */
 function plainHold(statements: Statements, batch: Batch, op: HoldOp, count?: () => Counted): TakeResult {
   const limited = remainOf(statements, batch, op.tokenId)?.unlimited === false
@@ -263,7 +269,7 @@ function extend(statements: Statements, batch: Batch, op: ExtendOp): TakeResult 
   return result
 }
 
-/** The result for a call if its channel's caps leave it no more units. */
+/** The result of an extension if the channel's caps leave too few units for the call. */
 const noRoomToGrow: ChannelFull = {
   ok: false,
   reason: 'full',
@@ -288,8 +294,8 @@ function grow(
 }
 
 /**
- * Moves a call to another channel or key. The call moves even if there is no more quota. The owner of the hold decides
- * whether the hold is large enough.
+ * Moves a call to another channel or key. If no more quota can be taken, the call still moves, with the amount that it
+ * already holds. The caller decides whether that is enough.
  */
 function move(
   statements: Statements,
@@ -318,7 +324,7 @@ function move(
   return { ok: true, amount, part: found.part }
 }
 
-/** Writes the holds that the batch has made so far. This must happen before a query reads the holds. */
+/** Writes the holds that the batch has made so far. It must be called before a query reads the table of holds. */
 function writeHolds(statements: Statements, batch: Batch): void {
   statements.addHolds(batch.holds)
   batch.holds = []
@@ -340,7 +346,7 @@ function writeBack(statements: Statements, batch: Batch): void {
   }
 }
 
-/** Writes the charges of the channels, and settles the places of the calls that have ended. */
+/** Writes the amounts charged on the channels, and settles the places of the calls that have ended. */
 function saveChannels(
   statements: Statements,
   batch: Batch,

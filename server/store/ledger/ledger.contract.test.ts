@@ -23,7 +23,7 @@ forEachLedger((name, openFresh) => {
   const faultsOf = async (store: Store) => (await balanceFaults(store)).faults
 
   describe('one call', () => {
-    test('after a hold, an extension and a settle, the unused part is given back, and every figure changes once', async () => {
+    test('after a hold, an extension and a settle, the unused part is given back, and the charge is counted once everywhere', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 500 })
       const hold = holdOp(account, 100)
@@ -48,7 +48,7 @@ forEachLedger((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('a hold is settled according to its row, whatever amount the caller names', async () => {
+    test('a settle uses the amount in the row of the hold, even if the caller passes another amount', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 500 })
       for (const held of [100, 70]) {
@@ -106,7 +106,7 @@ forEachLedger((name, openFresh) => {
       const row = await store.read.selectFrom('logs').selectAll().executeTakeFirstOrThrow()
       expect({ ...row, is_stream: Boolean(row.is_stream), estimated: Boolean(row.estimated) }).toMatchObject({
         ...log,
-        // The row states that the balance covered only part of the price.
+        // The content also contains the price and the amount that the balance covered.
         content: 'ratio: 1 × 2 × 3; price 25, only 10 could be charged',
         system_prompt_reset: expect.anything(),
         quota: 10,
@@ -115,7 +115,7 @@ forEachLedger((name, openFresh) => {
   })
 
   describe('taking quota', () => {
-    test('of 20 callers that each take 30 from 100, three succeed and 10 remain', async () => {
+    test('if 20 callers each take 30 units from a token that has 100, three succeed and 10 units remain', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 100 })
       const results = await Promise.all(
@@ -126,7 +126,7 @@ forEachLedger((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test("three of 20 callers also succeed within one batch, with the user's balance as the limit", async () => {
+    test('if 20 holds in one batch each take 30 units from a user who has 100, three succeed and 10 units remain', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 100, token: 1000 })
       const results = await takes(store, ...Array.from({ length: 20 }, () => holdOp(account, 30)))
@@ -135,7 +135,7 @@ forEachLedger((name, openFresh) => {
       expect(await figuresOf(store, account)).toMatchObject({ remain: 910, quota: 10, held: 90 })
     })
 
-    test('a refusal reports whose balance was too low, how much is left, and whether open calls could still give quota back', async () => {
+    test('a refusal reports whose balance is too low, how much is left, and whether open calls may still give quota back', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 100, token: 50 })
       expect(await takes(store, holdOp(account, 60))).toEqual([
@@ -144,7 +144,7 @@ forEachLedger((name, openFresh) => {
       const other = await addSecondToken(store, account, 500)
       const hold = holdOp(other, 70)
       await apply(store, hold)
-      // Open calls of the other token could give quota back to the user, but not to this token.
+      // An open call of the user's other token may give quota back to the user, but not to this token.
       expect(await takes(store, holdOp(account, 60), holdOp(account, 40))).toEqual([
         { ok: false, reason: 'token', available: 50, othersOpen: false, used: 0 },
         { ok: false, reason: 'user', available: 30, othersOpen: true, used: 0 },
@@ -155,7 +155,7 @@ forEachLedger((name, openFresh) => {
       ])
     })
 
-    test('a hold may get only part of its amount, but at least its minimum', async () => {
+    test('a hold gets only part of its amount if no more is left, and is refused if less than its minimum is left', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 100 })
       expect(await takes(store, holdOp(account, 150, { minimum: 101 }))).toMatchObject([{ ok: false, available: 100 }])
@@ -164,7 +164,7 @@ forEachLedger((name, openFresh) => {
       expect(await takes(store, holdOp(account, 1))).toMatchObject([{ ok: false, available: 0, othersOpen: true }])
     })
 
-    test('an extension may get only part of its amount, and is refused if nothing is left', async () => {
+    test('an extension gets only part of its amount if no more is left, and is refused if nothing is left', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 130, token: 500 })
       const hold = holdOp(account, 100)
@@ -193,7 +193,7 @@ forEachLedger((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('a token that is made unlimited or limited during a call keeps its old state for that call', async () => {
+    test('if a token is made unlimited or limited during a call, the call is settled as if the token had not changed', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 100 })
       const other = await addSecondToken(store, account)
@@ -227,7 +227,7 @@ forEachLedger((name, openFresh) => {
       },
     )
 
-    test('under the strict policy is limited to the amount that was held if the account is already overdrawn', async () => {
+    test('under the strict policy is limited to the amount of the hold if the account is already overdrawn', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 100, token: 100 })
       const hold = holdOp(account, 100)
@@ -252,7 +252,7 @@ forEachLedger((name, openFresh) => {
   })
 
   describe('holds are closed exactly once', () => {
-    test('a hold is settled only once, however often a settle is tried, within one batch or in several', async () => {
+    test('a hold is settled only once, even if it is settled several times in one batch or in several batches', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 1000 })
       const hold = holdOp(account, 100)
@@ -290,7 +290,7 @@ forEachLedger((name, openFresh) => {
   })
 
   describe('accounts that change during a call', () => {
-    test('if the token was deleted, the user is charged and gets the rest back', async () => {
+    test('if the token is deleted during a call, the user is charged and gets the rest of the hold back', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 500 })
       const hold = holdOp(account, 100)
@@ -305,7 +305,7 @@ forEachLedger((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('if the user row is gone, nothing fails and no other account changes', async () => {
+    test('if the user is deleted during a call, the settle succeeds and no other account changes', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 500 })
       const bystander = await addAccount(store, { user: 1000, token: 500 })
@@ -340,7 +340,8 @@ forEachLedger((name, openFresh) => {
       const account = await addAccount(store, { user: 1000, token: 100 })
       const [first, second, third] = [holdOp(account, 60), holdOp(account, 40), holdOp(account, 50)]
       await apply(store, first, second)
-      // The settle gives back 50. Only this makes room for the extension (10) and then for the hold (40 of 50).
+      // The settle gives back 50. Of these, the extension takes 10, and the hold gets the other 40 of the 50 units that
+      // it requests.
       expect(await apply(store, { ...third, minimum: 40 }, extendOp(second, 10), settleOp(account, first, 10))).toEqual(
         [
           { ok: true, amount: 40 },
@@ -352,7 +353,7 @@ forEachLedger((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('a batch that cannot be written completely leaves nothing behind', async () => {
+    test('if one operation of a batch cannot be written, none of the batch is written', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 100 })
       const open = holdOp(account, 60)
@@ -396,7 +397,7 @@ forEachLedger((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('texts of every kind are stored unchanged', async () => {
+    test('texts with quotation marks, backslashes and emoji are stored unchanged', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 1000 })
       const texts = [
@@ -468,7 +469,7 @@ forEachLedger((name, openFresh) => {
   })
 
   if (name === 'postgres') {
-    test('nodes that write overlapping batches never deadlock, and nothing is lost', async () => {
+    test('nodes that write batches for the same accounts do not deadlock, and no charge is lost', async () => {
       await using database = await newPostgresDatabase()
       const nodes = Array.from({ length: 4 }, () => openStore({ url: database.url }))
       const store = nodes[0] as Store

@@ -1,4 +1,5 @@
-// SQLite uses the process's clock, so time can be controlled here to the second.
+// Tests of the limits on SQLite, where the ledger uses the times of the operations. These tests can therefore set the
+// time to the second.
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +12,7 @@ import type { TakeResult } from '../schema/ledger-types.ts'
 
 const none: Limits = { rpm_limit: 0, tpm_limit: 0, concurrency_limit: 0, daily_budget: 0, monthly_budget: 0 }
 
-/** A ledger with one account, and two operations on it at given times. */
+/** A ledger with one account. Its `call` makes a hold, and can settle it, at a given time. */
 async function startClocked() {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
   const store = openStore({ url: join(folder, 'test.db') })
@@ -19,7 +20,10 @@ async function startClocked() {
   const account: Account = await addAccount(store, { user: 1e12 })
   const first = async (op: Parameters<typeof store.ledger.apply>[0][number]) => (await store.ledger.apply([op]))[0]
   return {
-    /** Makes a hold of `amount` units and one token. If `charge` is given, the hold is settled immediately. */
+    /**
+     * Makes a hold of `amount` units that reserves one token in the limits. If `charge` is given, the hold is settled
+     * immediately.
+     */
     async call(limits: Partial<Limits>, at: number, { amount = 0, charge }: { amount?: number; charge?: number } = {}) {
       const token = { ...none, ...limits }
       const op = holdOp(account, amount, { createdAt: at, limits: { token, tokens: 1, at } })
@@ -36,12 +40,12 @@ async function startClocked() {
 
 const waitOf = (result: TakeResult) => ('retryAfter' in result ? result.retryAfter : undefined)
 
-test('in any 60 seconds no more calls are admitted than the limit allows, and none is refused for longer than necessary', async () => {
+test('the limit per minute holds in any 60 seconds, and a refused call is admitted as soon as the limit allows it', async () => {
   await using clocked = await startClocked()
   const limits = { rpm_limit: 7 }
   const letThrough: number[] = []
-  // The current time in milliseconds. The ledger sees only whole seconds. The bursts and pauses are the same in every
-  // run.
+  // The current time in milliseconds. The ledger sees only whole seconds. The times of the calls are pseudo-random, but
+  // the same in every run.
   let nowMs = 1_700_000_000_123
   let step = 1
   let refusals = 0
@@ -66,12 +70,13 @@ test('in any 60 seconds no more calls are admitted than the limit allows, and no
   }
   expect(refusals).toBeGreaterThan(100)
   const eighth = letThrough.map((time, index) => (letThrough[index + 7] ?? Number.POSITIVE_INFINITY) - time)
-  // The eighth call after any call comes at least a minute later. If callers keep trying, it does not come much later.
+  // With a limit of 7, at least 60 seconds lie between a call and the seventh call after it. The shortest such time is
+  // at most 61 seconds, so calls are not delayed much longer than necessary.
   expect(Math.min(...eighth)).toBeGreaterThanOrEqual(60_000)
   expect(Math.min(...eighth)).toBeLessThanOrEqual(61_000)
 })
 
-test('a call reports how much of the limit per minute is used, and how long it takes until all of it is free again', async () => {
+test('a call reports how much of the limit per minute is used, and the seconds until none of it is used', async () => {
   await using clocked = await startClocked()
   const limits = { rpm_limit: 3, tpm_limit: 100 }
   await clocked.call(limits, 1000)
@@ -101,7 +106,8 @@ test('days and months begin at 00:00 UTC', async () => {
   expect((await spend('2024-02-28T10:00:00Z', 100)).ok).toBe(true)
   expect(await spend('2024-02-28T23:59:00Z', 1)).toMatchObject({ budget: 'daily', available: 0, retryAfter: 60 })
   expect((await spend('2024-02-29T00:00:00Z', 100)).ok).toBe(true)
-  // On the last day of the month the daily budget is used up. The next month then starts with nothing spent.
+  // On the last day of the month the daily budget is used up. On the first day of the next month, both budgets are
+  // unused again.
   expect(await spend('2024-02-29T23:59:59Z', 1)).toMatchObject({ budget: 'daily', retryAfter: 1 })
   expect((await spend('2024-03-01T00:00:00Z', 100)).ok).toBe(true)
   expect((await spend('2024-03-02T00:00:00Z', 100)).ok).toBe(true)

@@ -4,18 +4,25 @@ import { utcPeriods } from '../../lib/utc.ts'
 import type { HoldOp, LimitOwner, LimitReached, Minute, Minutes, OpLimits } from '../schema/ledger-types.ts'
 import { windowSeconds } from './limits.ts'
 
-// The limits on SQLite, within the ledger's transaction. Counts are written immediately, so that the next operation of
-// the batch sees them. Open calls and held quota are read from the holds themselves.
+// The rate limits and budgets of tokens and users on SQLite, within the ledger's transaction. Counts are written
+// immediately, so that the next operation of the batch sees them. The numbers of open calls and the held quota are read
+// from the table of holds.
 
-/** Bits of `holds.counted`. */
+/**
+ * Bits of `holds.counted`: the call is counted as open, in the token's counts per minute, in the user's counts per
+ * minute.
+ */
 const counted = { open: 1, token: 2, user: 4 } as const
 /**
- * The wait reported to a call that asks for more tokens than a minute allows. Waiting does not help such a call, but
- * the response needs a time.
+ * The wait in seconds that is reported to a call that asks for more tokens than the limit per minute. Waiting does not
+ * help such a call, but every refusal must contain a wait.
  */
 const neverSeconds = 60
 
-/** The counting of a hold: its value of `holds.counted`, and the amount that it adds to the per-minute counts. */
+/**
+ * How a hold is counted: its value of `holds.counted`, and the second and number of tokens with which it is in the
+ * per-minute counts.
+ */
 export interface Counted {
   mask: number
   second: number
@@ -39,8 +46,8 @@ const idOf = (ids: Ids, owner: LimitOwner) => (owner === 'token' ? ids.tokenId :
 const hasMinute = (limits: Limits | undefined) => limits !== undefined && (limits.rpm_limit > 0 || limits.tpm_limit > 0)
 
 /**
- * Conditions for open calls that are counted. Both have an index. The condition for tokens may include the user,
- * because a token belongs to one user.
+ * Conditions for the counted open calls of a user and of a token. There is an index for each. The condition for a token
+ * also contains the user, to whom all calls of the token belong.
  */
 const ofUser = 'counted > 0 AND user_id = ?1'
 const ofToken = `${ofUser} AND token_id = ?2`
@@ -87,7 +94,7 @@ function minuteOf(statements: LimitStatements, owner: LimitOwner, id: number, no
   return { calls, tokens, callsReset: reset(lastCall), tokensReset: reset(lastToken) }
 }
 
-/** The per-minute counts of the owners that have a limit per minute. */
+/** The per-minute counts of the token and the user, for those of them that have a limit per minute. */
 export function minutesOf(statements: LimitStatements, ids: Ids, limits: OpLimits): Minutes {
   const minutes: Minutes = {}
   for (const owner of owners) {
@@ -96,7 +103,7 @@ export function minutesOf(statements: LimitStatements, ids: Ids, limits: OpLimit
   return minutes
 }
 
-/** The reason why a hold must be refused, or undefined. */
+/** The first limit that a hold would exceed; undefined if there is none. Does not check budgets. */
 export function limitReached(
   statements: LimitStatements,
   ids: Ids,
@@ -141,7 +148,7 @@ function countOpen({ open }: LimitStatements, owner: LimitOwner, { userId, token
   return (row as { calls: number }).calls
 }
 
-/** The number of seconds until this many calls and tokens have left the last minute. */
+/** The number of seconds until at least `needCalls` calls and `needTokens` tokens are no longer in the last minute. */
 function waitFor(
   statements: LimitStatements,
   owner: LimitOwner,
@@ -160,7 +167,10 @@ function waitFor(
   return neverSeconds
 }
 
-/** Adds a call to the per-minute counts of its limits. The result is stored in its hold. */
+/**
+ * Adds a call to the per-minute counts of the token and the user that have a limit per minute. The caller stores the
+ * result in the hold.
+ */
 export function countCall(statements: LimitStatements, ids: Ids, limits: HoldLimits): Counted {
   let mask: number = counted.open
   for (const owner of owners) {
@@ -172,8 +182,8 @@ export function countCall(statements: LimitStatements, ids: Ids, limits: HoldLim
 }
 
 /**
- * Replaces the tokens reserved for a call with those that it used. Tokens in excess of the reservation count from the
- * time of settling on.
+ * Replaces the tokens that a call has reserved in the per-minute counts with the tokens that it used. If it used more
+ * than it reserved, the excess counts as used at the time `at` of the settle.
  */
 export function settleMinutes(
   statements: LimitStatements,
@@ -191,8 +201,8 @@ export function settleMinutes(
 }
 
 /**
- * The amount that is left of the budgets. `pending` contains the units that the batch has charged but not yet written
- * to the rows.
+ * The tightest of the token's and the user's budgets, and what is left of it; undefined if there are no budgets.
+ * `pending` contains the units that the batch has charged but not yet written to the rows of the token and the user.
  */
 export function budgetRoom(
   statements: LimitStatements,

@@ -28,7 +28,7 @@ interface Asked {
   amount?: number
 }
 
-/** A call with limits. Unless specified otherwise, it has 10 units and one token. */
+/** A hold for a call with limits. By default it takes 10 units and reserves one token in the limits. */
 function limited(account: Account, asked: Asked, fields: Partial<HoldOp> = {}): HoldOp {
   const { token, user, tokens = 1, amount = 10 } = asked
   const limits = {
@@ -62,7 +62,7 @@ forEachLedger((_name, openFresh) => {
 
   async function pass(store: Store, seconds: number): Promise<void> {
     await store.write(async (trx) => {
-      // Moves the rows in two steps, through an unused range, because the seconds are part of the key.
+      // The seconds are part of the key. To avoid conflicts between rows, they are first made negative and then moved.
       await sql`update limit_windows set second = -second`.execute(trx)
       await sql`update limit_windows set second = -second - ${seconds}`.execute(trx)
       await sql`update holds set window_second = window_second - ${seconds}`.execute(trx)
@@ -70,7 +70,7 @@ forEachLedger((_name, openFresh) => {
   }
 
   describe('requests per minute', () => {
-    test('of 20 simultaneous callers, five are admitted, in separate batches or in one', async () => {
+    test('with a limit of five requests per minute, 5 of 20 simultaneous calls are admitted, in separate batches or in one batch', async () => {
       for (const together of [false, true]) {
         const store = await openFresh()
         const account = await addAccount(store, plenty)
@@ -89,7 +89,7 @@ forEachLedger((_name, openFresh) => {
       }
     })
 
-    test('a call leaves the window after a minute, whether it has ended or not, and a refusal reports the time until then', async () => {
+    test('a call is counted for one minute, whether it has ended or not, and a refusal reports the time until calls are admitted again', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const call = () => limited(account, { token: { rpm_limit: 2 } })
@@ -107,7 +107,7 @@ forEachLedger((_name, openFresh) => {
       expect(await passed(store, call())).toBe(false)
     })
 
-    test('an admitted call counts even if its quota is given back', async () => {
+    test('a call that was admitted is counted even if all of its quota is given back', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const first = limited(account, { token: { rpm_limit: 1 } })
@@ -116,7 +116,7 @@ forEachLedger((_name, openFresh) => {
       expect(await passed(store, limited(account, { token: { rpm_limit: 1 } }))).toBe(false)
     })
 
-    test('a call without enough quota is not counted', async () => {
+    test('a call that is refused for lack of quota is not counted', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 100, token: 100 })
       const limits = { token: { rpm_limit: 1 } }
@@ -143,7 +143,7 @@ forEachLedger((_name, openFresh) => {
         ok: true,
         minutes: { token: { calls: 3, tokens: 100 } },
       })
-      // A release gives back all reserved tokens. A settle without a token count gives nothing back.
+      // A release subtracts all reserved tokens from the count. A settle without a number of tokens subtracts nothing.
       await ends(store, settled(account, second, 0, { channelId: 0, requests: 0, log: undefined, tokens: 0 }))
       const third = limited(account, { ...limits, tokens: 40 })
       expect(await passed(store, third)).toBe(true)
@@ -151,7 +151,7 @@ forEachLedger((_name, openFresh) => {
       expect(await passed(store, limited(account, limits))).toBe(false)
     })
 
-    test('usage that exceeds the reservation counts from the end of the call on', async () => {
+    test('tokens that a call uses beyond its reservation count for a minute from the end of the call', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const call = limited(account, { ...limits, tokens: 10 })
@@ -164,7 +164,7 @@ forEachLedger((_name, openFresh) => {
       expect(await passed(store, limited(account, { ...limits, tokens: 100 }))).toBe(true)
     })
 
-    test('a long call that used less than it reserved changes nothing once it has left the window', async () => {
+    test('if a call that began more than a minute ago used less than it reserved, its settle does not change the counts', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const call = limited(account, { ...limits, tokens: 50 })
@@ -177,7 +177,7 @@ forEachLedger((_name, openFresh) => {
       })
     })
 
-    test('a call that requests more tokens than a minute allows gets a refusal that says so, with a wait time like any other refusal', async () => {
+    test('a call that reserves more tokens than the limit per minute is refused, with the limit and a wait of 60 seconds', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       expect(await take(store, limited(account, { ...limits, tokens: 101 }))).toMatchObject({
@@ -191,7 +191,7 @@ forEachLedger((_name, openFresh) => {
   describe('concurrent calls', () => {
     const limits = { token: { concurrency_limit: 3 } }
 
-    test('with three calls open, a fourth has to wait until one ends, however it ends', async () => {
+    test('with a limit of three open calls, a fourth is refused until one of the three has been settled or released', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const calls = Array.from({ length: 5 }, () => limited(account, limits))
@@ -211,7 +211,8 @@ forEachLedger((_name, openFresh) => {
       const next = limited(account, limits)
       expect(await passed(store, next)).toBe(true)
       expect(await passed(store, limited(account, limits))).toBe(false)
-      // A settle makes room for a hold of the same batch. A call that is settled after a crash has no token count.
+      // A settle makes room for a hold in the same batch. Like the settle of a crashed call, this settle has no number
+      // of tokens.
       expect(await takes(store, limited(account, limits), settled(account, second, 1))).toMatchObject([
         { ok: true },
         {},
@@ -223,7 +224,7 @@ forEachLedger((_name, openFresh) => {
       ])
     })
 
-    test('calls that were open when the limit was set count from then on', async () => {
+    test('calls that are already open are counted when `countOpenCalls` is called for a new limit', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const other = await addSecondToken(store, account)
@@ -244,7 +245,7 @@ forEachLedger((_name, openFresh) => {
   })
 
   describe("a user's limits", () => {
-    test('apply to all tokens of the user together, and the tokens keep their own limits', async () => {
+    test('apply to all tokens of the user together, in addition to the limits of each token', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const other = await addSecondToken(store, account)
@@ -261,7 +262,7 @@ forEachLedger((_name, openFresh) => {
       expect(await passed(store, limited(stranger, { user }))).toBe(true)
     })
 
-    test('apply to the concurrent calls of all tokens together, and tokens per minute are counted for the user and for each token', async () => {
+    test('limit the concurrent calls of all tokens together; tokens per minute are counted for the user and for each token', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const other = await addSecondToken(store, account)
@@ -307,7 +308,7 @@ forEachLedger((_name, openFresh) => {
       ['user', 'daily'],
       ['user', 'monthly'],
     ] as const)(
-      'of a %s (%s) count spent and held quota, and part of what is left can be taken',
+      'of a %s (%s) count spent and held quota, and a call can take part of its amount if the budget leaves no more',
       async (owner, budget) => {
         const store = await openFresh()
         const account = await addAccount(store, plenty)
@@ -334,7 +335,7 @@ forEachLedger((_name, openFresh) => {
       },
     )
 
-    test('start again when the day or the month is over', async () => {
+    test('are unused again when the next day or month begins', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const both = { daily_budget: 100, monthly_budget: 150 }
@@ -357,7 +358,7 @@ forEachLedger((_name, openFresh) => {
       ).toMatchObject({ ok: true, amount: 50 })
     })
 
-    test('count spending from before they were set, and spending by calls without a limit', async () => {
+    test('count what was spent and held before the budget was set', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const [plain, open] = [holdOp(account, 50), holdOp(account, 30)]
@@ -369,7 +370,7 @@ forEachLedger((_name, openFresh) => {
       expect(refused).toMatchObject({ budget: 'daily', available: 20, used: 50 })
     })
 
-    test('a settle in the same batch as a hold counts as spent, no longer as held', async () => {
+    test('if a batch settles one call and holds quota for another, the budget counts the charge of the first as spent, not its hold', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const limits = { token: { daily_budget: 100, monthly_budget: 1000 }, user: { monthly_budget: 95 } }
@@ -388,7 +389,7 @@ forEachLedger((_name, openFresh) => {
       })
     })
 
-    test('the smallest of the balance and the budgets is the limit', async () => {
+    test('a hold gets at most the smallest of the balances and the budgets', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 30 })
       const wish = { amount: 100, token: { daily_budget: 50 } }
@@ -398,7 +399,7 @@ forEachLedger((_name, openFresh) => {
     })
   })
 
-  test('the counts of the last minute can be read without a call, and old counts are deleted', async () => {
+  test('`currentMinutes` reads the counts of the last minute, and `forgetMinutes` deletes older counts', async () => {
     const store = await openFresh()
     const account = await addAccount(store, plenty)
     const token = { ...none, rpm_limit: 10, tpm_limit: 1000 }

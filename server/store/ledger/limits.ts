@@ -4,8 +4,8 @@ import { needsRowLocks } from '../statements/conditions.ts'
 import type { Store, Trx } from '../store.ts'
 
 /**
- * The time that the calls of one second count, from the start of that second. With this time, any 60 seconds are
- * covered.
+ * A call counts for this many seconds from the start of the second in which it began. With 61, a call counts for at
+ * least 60 seconds, whenever in that second it began.
  */
 export const windowSeconds = 61
 
@@ -17,7 +17,10 @@ function nowOf({ dialect }: Store, seconds: number): RawBuilder<number> {
   return dialect === 'postgres' ? sql<number>`floor(extract(epoch from clock_timestamp()))::bigint` : sql`${seconds}`
 }
 
-/** The current per-minute counts of the limits' owners. Reading them does not count a call. */
+/**
+ * The current per-minute counts of the token and the user, for those of them that have limits. Reading the counts does
+ * not count a call.
+ */
 export async function currentMinutes(
   store: Store,
   ids: { tokenId: number; userId: number },
@@ -60,8 +63,8 @@ async function minuteOf(store: Store, owner: LimitOwner, id: number, seconds: nu
 }
 
 /**
- * Counts calls that are open when a limit is set, because they were not counted when they began. From now on they count
- * as open, and their held quota counts in the budgets.
+ * Counts the open calls of a token or user that has just got its first limit. Calls that began without a limit were not
+ * counted. From now on, they count as concurrent calls, and their held quota counts in the budgets.
  */
 export async function countOpenCalls(trx: Trx, of: { tokenId?: number; userId?: number } = {}): Promise<void> {
   const { tokenId, userId } = of
@@ -71,13 +74,13 @@ export async function countOpenCalls(trx: Trx, of: { tokenId?: number; userId?: 
     .where('counted', '=', 0)
     .$if(tokenId !== undefined, (query) => query.where('token_id', '=', tokenId ?? 0))
     .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
-    // Holds that the ledger has locked are skipped. They are ending or growing, and waiting for them could cause a
-    // deadlock.
+    // Holds that the ledger has locked are skipped, because waiting for them could cause a deadlock. Their calls are
+    // ending or extending their holds at this moment.
     .$if(needsRowLocks(trx), (query) => query.forUpdate().skipLocked())
   await trx.updateTable('holds').set({ counted: 1 }).where('id', 'in', uncounted).execute()
 }
 
-/** Deletes the counts of seconds that are too old for any limit. The ledger does not touch rows that are this old. */
+/** Deletes the counts of seconds that are too old for any limit. The ledger no longer changes such rows. */
 export async function forgetMinutes(store: Store, seconds: number): Promise<void> {
   const before = sql<number>`${nowOf(store, seconds)} - ${2 * windowSeconds}`
   await store.write((trx) => trx.deleteFrom('limit_windows').where('second', '<', before).execute())

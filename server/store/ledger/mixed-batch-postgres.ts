@@ -3,7 +3,7 @@ import { type LeasedBatch, type LeasedOp, namesLease } from './lease-book-postgr
 import { numbers, texts } from './parameters-postgres.ts'
 import { drawnBy } from './quick-batch-postgres.ts'
 
-/** A batch for `tollgate_mixed`. */
+/** A batch, divided into the parameters of `tollgate_mixed`. */
 interface MixedBatch {
   /** The parameters that come before those of `tollgate_batch`. */
   before: string[]
@@ -14,8 +14,9 @@ interface MixedBatch {
 }
 
 /**
- * Divides a batch. Amounts taken from leases become rows of `holds`. Everything else is left to `tollgate_batch`,
- * including the end of calls that have no row yet.
+ * Divides a batch for `tollgate_mixed`. The function first writes a row in `holds` for each call that is paid from a
+ * lease, even if the call ends in the same batch. `tollgate_batch` then applies all other operations, including the
+ * settles of these calls.
  */
 export function packMixed(ops: readonly LedgerOp[], leases: LeasedBatch): MixedBatch {
   const drawing = ops.filter(namesLease)

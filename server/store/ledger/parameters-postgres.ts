@@ -1,6 +1,6 @@
-// Parameters of the ledger's functions. Lists of numbers and texts cost the database less than JSON documents.
+// Parameters of the ledger's functions. PostgreSQL reads arrays of numbers and texts faster than JSON documents.
 
-/** A list of numbers, as PostgreSQL writes it. */
+/** An array of numbers in PostgreSQL's text format. */
 export function numbers(values: readonly (number | null | undefined)[]): string {
   let list = ''
   for (const value of values) list += list === '' ? (value ?? 'null') : `,${value ?? 'null'}`
@@ -9,7 +9,10 @@ export function numbers(values: readonly (number | null | undefined)[]): string 
 
 const isPlainText = /^[\w.:/@+ -]*$/
 
-/** A list of texts, as PostgreSQL writes it. PostgreSQL's text cannot contain NUL, so NUL is removed. */
+/**
+ * An array of texts in PostgreSQL's text format. NUL characters are removed, because PostgreSQL's text cannot contain
+ * them.
+ */
 export function texts(values: readonly (string | null)[]): string {
   let list = ''
   for (const value of values) {
@@ -25,9 +28,9 @@ function quoted(value: string): string {
 }
 
 /**
- * A value as JSON that PostgreSQL can store. Its text type cannot store NUL or half of a surrogate pair, but a model
- * name or an upstream's message may contain them. JSON writes both as escapes, which the quick check finds. The check
- * also matches some texts with a literal backslash, which does no harm.
+ * A value as JSON that PostgreSQL can store. PostgreSQL cannot store NUL or half of a surrogate pair, but a model name
+ * or an upstream's message may contain them. `JSON.stringify` writes both as escapes, which the regular expression
+ * finds. It also matches some texts with a literal backslash, which are then cleaned without need.
  */
 export function toJson(value: unknown): string {
   const json = JSON.stringify(value)

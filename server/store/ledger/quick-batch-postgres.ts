@@ -1,7 +1,7 @@
 import type { HoldOp, LedgerOp, LedgerResult, LogRow, SettleOp } from '../schema/ledger-types.ts'
 import { numbers, texts, toJson } from './parameters-postgres.ts'
 
-// Batches in which nothing is likely to be refused, for `tollgate_quick` (migrations/quick-function.ts).
+// Simple batches, which `tollgate_quick` (migrations/quick-function.ts) can apply if no operation has to be refused.
 
 /** A batch as the parameters of `tollgate_quick`, and its results if the function succeeds. */
 export interface QuickBatch {
@@ -27,8 +27,8 @@ interface Sums {
 }
 
 /**
- * Adds up the changes of a batch. Undefined if the batch needs `tollgate_batch`. It does if it has extensions, limits or
- * caps, or if a charge exceeds its hold and the balance must not become negative.
+ * Adds up the changes of a batch. Returns undefined if only `tollgate_batch` can apply the batch. That is so if it has
+ * extensions, limits or caps, or if a charge exceeds its hold and the balance must not become negative.
  */
 export function addUp(ops: readonly LedgerOp[]): QuickBatch | undefined {
   for (const op of ops) if (!isSimple(op)) return undefined
@@ -63,7 +63,7 @@ export function addUp(ops: readonly LedgerOp[]): QuickBatch | undefined {
   return { values, results, ended: settles.length }
 }
 
-/** True if an operation needs nothing that only `tollgate_batch` supports. */
+/** True if `tollgate_quick` supports an operation. */
 function isSimple(op: LedgerOp): boolean {
   if (op.kind === 'extend') return false
   if (op.kind === 'hold') return !op.limits && !op.caps && op.amount > 0 && op.minimum <= op.amount
@@ -84,7 +84,9 @@ function addSettle(op: SettleOp, user: Sums, token: Sums, channel: Sums | undefi
   }
 }
 
-/** The sums by id. The rows are locked in the order of their ids. */
+/**
+ * The sums by the id of the user, token or channel. They are sorted by id, because the rows are locked in this order.
+ */
 class Totals {
   readonly #byId = new Map<number, Sums>()
 

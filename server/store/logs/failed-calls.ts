@@ -8,9 +8,9 @@ import type { LogRow as StoredRow } from './log-pages.ts'
 export interface FailedCalls {
   tokenId: number
   code: string
-  /** Calls that get a row each, up to the limit per minute. */
+  /** The rows of calls that each get their own row if the limit per minute allows it. */
   rows: readonly LogRow[]
-  /** Calls that share one row; undefined if there are none, or if that row is not due yet. */
+  /** Calls that share one row; undefined if there are none, or if the row must not be written yet. */
   shared: SharedRow | undefined
 }
 
@@ -36,10 +36,10 @@ const rowsPerInsert = 100
 const mostShared = 20
 
 /**
- * Writes the rows that the limit allows. Calls beyond the limit are merged into the shared row, which is written once a
- * second. Returns, for each entry, the calls that still wait for the shared row. With `atOnce`, the shared row is
- * written now, no matter when the last one was written. Entries must be in the same order on every node, so that two
- * nodes cannot deadlock.
+ * Writes the rows that the limit per minute allows. Calls beyond the limit share one row, and such a row is written at
+ * most once a second. Returns, for each entry, the calls whose shared row has not been written yet. With `atOnce`,
+ * shared rows are written now, no matter when the last one was written. All nodes must sort their entries in the same
+ * way, so that two nodes cannot deadlock.
  */
 export async function addFailedCalls(
   trx: Trx,
@@ -64,7 +64,7 @@ export async function addFailedCalls(
   return waiting
 }
 
-/** The number of rows that still fit into this minute's limit. */
+/** Counts the rows in the current minute, and returns how many of them the limit allows. */
 async function takeFromMinute(trx: Trx, { tokenId, code, rows }: FailedCalls, now: number): Promise<number> {
   const minute = Math.floor(now / minuteSeconds)
   const taken = await sql<{ log_rows: number }>`
@@ -77,7 +77,9 @@ async function takeFromMinute(trx: Trx, { tokenId, code, rows }: FailedCalls, no
   return Math.max(0, Math.min(rows.length, failedRowsPerMinute - before))
 }
 
-/** Returns true on only one node in each second. */
+/**
+ * Returns true if a shared row may be written now. This is so on only one node in each second, or always with `atOnce`.
+ */
 async function takeSecond(trx: Trx, { tokenId, code }: FailedCalls, now: number, atOnce: boolean): Promise<boolean> {
   if (atOnce) return true
   const taken = await sql`
@@ -101,7 +103,7 @@ export function joined(first: SharedRow | undefined, second: SharedRow | undefin
   return { row: first.row, calls: first.calls + second.calls, since: Math.min(first.since, second.since) }
 }
 
-/** The row of several calls. Its text also states how many there are. */
+/** The row that several calls share. Its content also contains the number of calls. */
 function rowOf({ row, calls, since }: SharedRow, now: number): LogRow {
   const others = calls - 1
   if (others === 0) return row
@@ -116,8 +118,8 @@ export async function forgetErrorMinutes(store: Store, now: number): Promise<voi
 }
 
 /**
- * The shared rows for calls that began at the given time (epoch seconds) and had failed by `until`. If a user is given,
- * only the rows of that user.
+ * The shared rows that can include a call that began at `beganAt` and failed before `until` (epoch seconds). If a user
+ * is given, only the rows of that user.
  */
 export function sharedRowsAt(
   db: Db,

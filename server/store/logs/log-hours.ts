@@ -33,9 +33,9 @@ export interface LogHour {
 const hourOfRow = sql.raw(`l.created_at / ${hourSeconds}`)
 
 /**
- * A query for rows with the columns `hour`, `type`, `rows`, `failed`, `first_id`, `last_id`. They cover everything that
- * matches and still exists, in one snapshot. The sums still contain failures of deleted rows, so the number of failures
- * is limited to the number of rows.
+ * A query for the numbers and id ranges of the existing log rows that match, by hour and type. Its columns are `hour`,
+ * `type`, `rows`, `failed`, `first_id` and `last_id`. It sees one snapshot. The sums still contain failures whose rows
+ * have been deleted, so `failed` is limited to `rows`.
  */
 function rowsByHour(filter: LogFilter): RawBuilder<unknown> {
   const { whole, edges, from, until } = splitRange(filter.start_timestamp, filter.end_timestamp)
@@ -67,16 +67,19 @@ export async function logHours(db: Db, filter: LogFilter): Promise<LogHour[]> {
   return rows
 }
 
-/** The hours that contain a part of the list, in list order. */
+/** The hours with the rows of one part of a list, in the order of the list. */
 export interface LogStretch {
   /** The number of rows in the whole list. */
   total: number
-  /** Rows of the first hour that come before this part. */
+  /** The number of rows of the first hour that come before this part. */
   skip: number
   hours: LogHour[]
 }
 
-/** Finds a part of the list without reading the hours before and after it. */
+/**
+ * Finds the hours of a part of the list from the hourly sums, so that the rows before and after the part need not be
+ * read.
+ */
 export async function logStretch(
   db: Db,
   filter: LogFilter,
@@ -110,7 +113,10 @@ export interface RowCount {
   failed: number
 }
 
-/** Counts rows by type in buckets of whole hours. `shift` (minutes) moves the start of the buckets. */
+/**
+ * Counts rows by type in buckets of whole hours, from the hourly sums. `shift` (minutes) moves the start of the
+ * buckets.
+ */
 export async function countByHour(
   db: Db,
   filter: LogFilter,
@@ -123,7 +129,10 @@ export async function countByHour(
   return rows
 }
 
-/** Counts rows by type in buckets of `seconds` seconds, from the rows themselves. This is for ranges with few rows. */
+/**
+ * Counts rows by type in buckets of `seconds` seconds. Reads the rows themselves, so it is meant for ranges with few
+ * rows.
+ */
 export async function countBySecond(
   db: Db,
   filter: LogFilter,

@@ -24,18 +24,19 @@ export function filtersOutcomes({ outcome, not_outcome }: OutcomeFilter): boolea
 const retried = sql<SqlBool>`l.attempts <> ''`
 
 /**
- * The conditions of the partial indexes in migration 12. If the text differed, the databases would not use the index.
+ * The conditions of the partial indexes that migration 12 creates. They must be the same text as in the migration, or
+ * the databases do not use the indexes.
  */
 const indexed: Readonly<Record<Exclude<LogOutcome, 'slow'>, RawBuilder<SqlBool>>> = {
   failed: sql<SqlBool>`(l.type = 6 or (l.type = 2 and l.outcome in ('failed', 'interrupted')))`,
   retried,
   estimated: sql<SqlBool>`l.estimated = true`,
-  // A rescued call is one whose broken stream another attempt completed. It therefore has several attempts, so the
-  // index of retried calls covers it.
+  // In a rescued call, the stream broke and another attempt completed it. Such a call has several attempts, so the
+  // index of retried calls contains it.
   rescued: retried,
 }
 
-/** In the JSON that a row stores, the text between two attempts. It cannot occur within a JSON string. */
+/** The text between two attempts in the JSON that a row stores in `attempts`. It cannot occur within a JSON string. */
 const secondAttempt = '},{"channelId"'
 
 /**
@@ -48,7 +49,7 @@ export function indexedConditions({ outcome }: OutcomeFilter): RawBuilder<SqlBoo
   return wanted.length === 0 || wanted.includes('slow') ? undefined : [...conditions]
 }
 
-/** The outcomes of a filter as a condition on log rows `l`. */
+/** The SQL condition that a row of `logs as l` has the outcomes that a filter requires. */
 export function hasOutcome({ outcome, not_outcome, slow_seconds = 0 }: OutcomeFilter): RawBuilder<SqlBool> {
   const anyOf = (outcomes: readonly LogOutcome[]) =>
     sql`(${sql.join(

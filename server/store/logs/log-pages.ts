@@ -20,17 +20,17 @@ export type LogSort =
   | 'first_byte_time'
 
 /**
- * A list that is not sorted by time covers only the newest hours. Together, these hours have at most `sortedRows`
- * matching rows, but at least one hour is covered. These hours may also span at most `sortedSpan` rows of the whole
- * log, unless the list is for one user, whose rows have an index.
+ * A list that is not sorted by time contains only the rows of the newest hours, and always those of at least one hour.
+ * Further hours are added while all of them together have at most `sortedRows` matching rows, and while their ids span
+ * at most `sortedSpan` rows of the log. The span is not limited in a list of one user, whose rows have an index.
  */
 const sortedRows = 5000
 const sortedSpan = 25_000
 
 /**
- * One page of a list without an outcome, and the number of rows in the list. If the list may be truncated, the result
- * also has the number of rows that match. For lists by id or time, rows are read hour by hour and sorted by that column
- * within an hour.
+ * One page of the list of a filter without outcomes, and the number of rows in the list. If the list may be truncated,
+ * the result also contains the number of all rows that match. In lists by id or time, rows are sorted by hour, and by
+ * that column within an hour.
  */
 export async function listLogs(db: Db, filter: LogFilter, page: Page<LogSort>): Promise<Listed<LogRow>> {
   if (page.sort === 'id' || page.sort === 'created_at') return pageByTime(db, filter, page)
@@ -93,12 +93,12 @@ async function* walkHour(db: Db, filter: LogFilter, hour: LogHour, rowsPerStep: 
   }
 }
 
-/** Hours with few rows are read together as long as their ids span no more than this. */
+/** Several hours with few rows are read in one query if their ids span no more than this. */
 const groupSpan = 5000
 
 /**
- * The hours, beginning at index `at`, that are read in one query. This is at least one hour, and several if they have
- * few rows together.
+ * The hours, beginning at index `at`, that are read in one query: at least one hour, and several if together they have
+ * few rows.
  */
 function groupAt(hours: readonly LogHour[], at: number, mostRows: number): LogHour[] {
   const group: LogHour[] = []

@@ -11,19 +11,19 @@ import type { PatientStore } from './partitions/take-over.ts'
 import { unlogCaps } from './unlog-caps.ts'
 
 /**
- * The number of rows per transaction. A purge of millions of rows must not delay calls that are charged at the same
- * time.
+ * The number of rows that are deleted in one transaction. Small transactions do not delay the calls that are charged
+ * during a purge of millions of rows.
  */
 const rowsPerStep = 500
 
 export interface PurgeOptions {
-  /** Older rows are deleted. Epoch seconds. */
+  /** Rows older than this are deleted. Epoch seconds. */
   before: number
-  /** Epoch seconds. */
+  /** The current time in epoch seconds. */
   now: number
   /** Restricts the purge to rows of failed calls or to all other rows. By default, both are deleted. */
   only?: 'errors' | 'others'
-  /** Awaited between two steps. */
+  /** Called between two transactions. The purge waits for its promise. */
   pause?: () => Promise<unknown>
 }
 
@@ -34,7 +34,7 @@ export interface PurgeOptions {
  * deleted in small steps. If a partition that could be dropped is being read, its rows stay until the next purge.
  */
 export async function purgeLogs(store: PatientStore, { before, now, only, pause }: PurgeOptions): Promise<number> {
-  // Rows must be counted before they are deleted. Otherwise their usage would be lost.
+  // Adds the rows to the usage sums before they are deleted. Otherwise their usage would be lost.
   await rollUpUsage(store, now)
   await countUnsent(store, sql<SqlBool>`created_at < ${before} and ${typesOf(only, 'type')}`, now)
   const isKept = only && sql<SqlBool>`not ${typesOf(only, 'type')}`

@@ -7,24 +7,27 @@ import { sharedRowsAt } from './failed-calls.ts'
 import { type LogHour, logHours } from './log-hours.ts'
 import type { LogRow } from './log-pages.ts'
 
-/** A row is written when its call ends. It is found only if the call lasted at most this long. */
+/**
+ * The log row of a call is written when the call ends. The search finds the row only if the call lasted at most this
+ * long.
+ */
 const longestCallSeconds = 86_400
 
 /** The clocks of different nodes are assumed to differ by less than this. */
 const clockSlackSeconds = 60
 
 /**
- * The number of log rows that are read in the first step, the maximum per later step, and the maximum in total. SQLite
- * blocks the process while it reads.
+ * The number of log rows that are read in the first step, the maximum number per later step, and the maximum in total.
+ * Steps on SQLite are smaller, because SQLite blocks the process while it reads.
  */
 const firstStep = 2_000
 const largestStep = { sqlite: 2_000, postgres: 32_000 }
 const mostRows = 2_000_000
 
 /**
- * Finds the rows of a request by the id in its response. If a user is given, only that user's rows are found. Rows need
- * no index on the request id, because the id contains the time at which the request began. Rows are read in batches,
- * beginning at that time.
+ * Finds the rows of a request by the id in its response. If a user is given, only that user's rows are found. There is
+ * no index on the request id. The id contains the time at which the request began, so rows are read in batches from
+ * that time on.
  */
 export async function logsOfRequest(db: Db, requestId: string, userId?: number): Promise<LogRow[]> {
   const startedAt = requestSeconds(requestId)
@@ -52,7 +55,7 @@ export async function logsOfRequest(db: Db, requestId: string, userId?: number):
       if (rows.length > 0) return rows
       id = last + 1
       step = Math.min(largest, step * 2)
-      // SQLite responds synchronously, so this pause lets calls run between the steps.
+      // Queries on SQLite block the process. This pause lets other calls run between the steps.
       await setImmediate()
     }
   }
@@ -60,8 +63,9 @@ export async function logsOfRequest(db: Db, requestId: string, userId?: number):
 }
 
 /**
- * The shared rows for a failed call that has no separate row because too many similar calls failed. These are the
- * shared rows for the time of the call. They probably count the call, but the log cannot prove it.
+ * The shared rows that may include a failed call. A call shares a row with others if too many calls with the same error
+ * failed in that minute. The shared row contains no request ids. These rows are therefore found by their times, and may
+ * not include the call.
  */
 export async function rowsForLeftOut(db: Db, requestId: string, userId?: number): Promise<LogRow[]> {
   const beganAt = requestSeconds(requestId)
@@ -75,8 +79,8 @@ export async function rowsForLeftOut(db: Db, requestId: string, userId?: number)
 }
 
 /**
- * The ranges of the ids in these hours, oldest first. Ranges that overlap are merged, because rows of adjacent hours
- * may be interleaved.
+ * The ranges of row ids of these hours, lowest ids first. Rows of adjacent hours may be interleaved, so ranges that
+ * overlap are merged.
  */
 function stretches(hours: readonly LogHour[]): { firstId: number; lastId: number }[] {
   const ranges: { firstId: number; lastId: number }[] = []

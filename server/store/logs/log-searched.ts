@@ -9,9 +9,10 @@ import type { LogRow, LogSort } from './log-pages.ts'
 
 /**
  * The hourly sums do not contain the outcomes of calls, so a query with an outcome searches the rows themselves, newest
- * first. It reads at most `mostIndexed` rows of the outcome's index. Rows of one user, and slow calls, have no such
- * index. For such queries it reads whole hours, at least one. These hours may have at most `mostRows` rows that match
- * the other filters, and may span at most `mostSpan` rows of the whole log.
+ * first. If the outcome has an index, it reads at most `mostIndexed` rows of the index. For slow calls, which have no
+ * index, and for the calls of one user, it reads the rows of whole hours, and always those of at least one hour.
+ * Further hours are added while all of them together have at most `mostRows` rows that match the other filters, and
+ * while their ids span at most `mostSpan` rows of the log. The span is not limited for one user.
  */
 const mostIndexed = 20_000
 const mostRows = 10_000
@@ -21,7 +22,7 @@ const mostSpan = 25_000
 interface Searched {
   /** A query for the rows. They match the filter, but not necessarily its outcome and its dimensions. */
   rows: RawBuilder<unknown>
-  /** The maximum number of rows that are searched; undefined if all rows in the filter's range are searched. */
+  /** The maximum number of rows that are searched; undefined if all rows in the filter's time range are searched. */
   limit: number | undefined
 }
 
@@ -35,7 +36,7 @@ async function searchedRows(db: Db, filter: LogFilter): Promise<Searched | undef
   const last = Math.max(...taken.map((each) => each.lastId))
   const inRange = sql`l.id between ${first} and ${last} and l.created_at >= ${from} and l.created_at < ${until}`
   if (conditions) {
-    // The newest rows of all indexes together are among the newest rows of each index.
+    // Each of the newest rows of all indexes together is also one of the newest rows of its index.
     const newest = conditions.map(
       (condition) =>
         sql`select id from (select l.id from logs l where ${condition} and ${inRange} order by l.id desc limit ${mostIndexed}) newest`,
@@ -48,7 +49,7 @@ async function searchedRows(db: Db, filter: LogFilter): Promise<Searched | undef
       limit: mostIndexed,
     }
   }
-  // The ids of one hour's rows may lie among those of another hour.
+  // Ids of rows of older hours may lie in the id range, so the rows are also restricted by time.
   const oldest = Math.min(...taken.map((each) => each.hour)) * 3600
   return {
     rows: sql`select l.* from logs l where ${inRange} and l.created_at >= ${oldest} and ${matches('l', filter)}`,
@@ -90,7 +91,7 @@ export async function listByOutcome(db: Db, filter: LogFilter, page: Page<LogSor
   return { rows, total, ...(isCut && { searched: candidates }) }
 }
 
-/** The sums over the calls with an outcome among the rows searched, whatever type the filter names. */
+/** The sums over the calls with an outcome among the rows searched. The type in the filter is ignored. */
 export async function sumByOutcome(db: Db, filter: LogFilter) {
   const ofCalls = { ...filter, type: 0 }
   const searched = await searchedRows(db, ofCalls)

@@ -5,7 +5,10 @@ import type { LogRow } from './log-pages.ts'
 
 export type LogSinkState = Selectable<LogSinksTable>
 
-/** After a sink has not been served for this long, its lost rows are no longer counted. */
+/**
+ * If no process has copied rows to a sink for this long, rows that are deleted before the sink has them are not counted
+ * as lost.
+ */
 const forgottenSeconds = 7 * 86_400
 
 /**
@@ -48,7 +51,7 @@ const newSink = {
   failed_at: 0,
 }
 
-/** The next rows that a sink does not have yet, in id order. */
+/** The rows with ids above `after` and up to `upTo`, in id order. */
 export function unsentRows(
   store: Store,
   { after, upTo, limit }: { after: number; upTo: number; limit: number },
@@ -110,7 +113,7 @@ export async function beginSending(
   return changed !== undefined
 }
 
-/** Records why the sink could not be reached. */
+/** Records why the last attempt to copy to the sink failed. */
 export async function failSink(store: Store, name: string, error: string, now: number): Promise<void> {
   await store.write((trx) =>
     trx.updateTable('log_sinks').set({ error, failed_at: now }).where('name', '=', name).execute(),
@@ -133,14 +136,16 @@ export function sinkState(db: Db, name: string): Promise<LogSinkState | undefine
   return db.selectFrom('log_sinks').selectAll().where('name', '=', name).executeTakeFirst()
 }
 
-/** The number of rows that a sink does not have yet, approximately. */
+/** The approximate number of rows that have not been copied to a sink yet. */
 export async function sinkBacklog(db: Db, { sent_to }: Pick<LogSinkState, 'sent_to'>): Promise<number> {
   const { rows } = await sql<{ rows: number }>`
     select coalesce((select max(id) from logs), 0) - ${sent_to} as rows`.execute(db)
   return Math.max(0, Number(rows[0]?.rows ?? 0))
 }
 
-/** For each sink in use, counts the rows that are about to be deleted although the sink does not have them. */
+/**
+ * For each sink in use, counts the rows as lost that are about to be deleted and have not been copied to the sink yet.
+ */
 export async function countUnsent(store: Store, which: RawBuilder<SqlBool>, now: number): Promise<void> {
   const sinks = await store.read
     .selectFrom('log_sinks')

@@ -25,7 +25,7 @@ forEachDatabase((name, openFresh) => {
     return reader
   }
 
-  test('each new row is returned once, in order, and rows older than the reader are not returned', async () => {
+  test('each row that is written after the reader began is returned once, in order', async () => {
     await write(1, 2)
     const reader = await started()
     expect(await next(reader)).toEqual([])
@@ -37,13 +37,13 @@ forEachDatabase((name, openFresh) => {
     expect(await next(reader)).toEqual([])
   })
 
-  test('a reader of an empty log returns its first rows', async () => {
+  test('a reader that began when the log was empty returns the first rows', async () => {
     const reader = await started()
     await write(1)
     expect(await next(reader)).toEqual([1])
   })
 
-  test('rows above the limit are returned by the following calls', async () => {
+  test('if there are more new rows than the limit, the following calls of `next` return the rest', async () => {
     const reader = await started()
     await write(1, 2, 3, 4, 5)
     expect([await next(reader, 2), await next(reader, 2), await next(reader, 2)]).toEqual([[1, 2], [3, 4], [5]])
@@ -66,7 +66,7 @@ forEachDatabase((name, openFresh) => {
     }
   }
 
-  test('a row that is committed after later rows is returned once, within ten seconds', async () => {
+  test('a row that is committed up to ten seconds after rows with higher ids is returned once', async () => {
     const reader = await started()
     const commit = await slowRow(1)
     await write(2)
@@ -79,7 +79,7 @@ forEachDatabase((name, openFresh) => {
     expect(await next(reader)).toEqual([])
   })
 
-  test('a row whose transaction was open when the reader began is returned, too', async () => {
+  test('a row whose transaction was open when the reader began is returned after the commit', async () => {
     await write(1)
     const commit = await slowRow(2)
     await write(3)
@@ -88,7 +88,7 @@ forEachDatabase((name, openFresh) => {
     expect(await next(reader)).toEqual([2])
   })
 
-  test('after more than ten seconds, a missing id is not looked up any more', async () => {
+  test('a row that is committed more than ten seconds after rows with higher ids is not returned', async () => {
     const reader = await started()
     const commit = await slowRow(1)
     await write(2)

@@ -4,10 +4,11 @@ import { hasGroups, matches, type RowFilter } from '../usage/usage-series.ts'
 import { hasOutcome, type OutcomeFilter } from './log-outcome.ts'
 import type { LogRow } from './log-pages.ts'
 
-/** Reads log rows in the order in which they appear, each row once. */
+/** Reads new log rows as they are committed, each row once. */
 export interface LogReader {
   /**
-   * Returns at most `limit` rows that have appeared since the last call. The first call only finds the end of the log.
+   * Returns at most `limit` rows that have been committed since the last call. The first call finds the end of the log
+   * and returns no rows.
    */
   next(limit: number): Promise<LogRow[]>
 }
@@ -15,15 +16,15 @@ export interface LogReader {
 /** Missing ids are looked up again for this long, because their transactions may still be open. */
 const gapMs = 10_000
 /**
- * The number of ids before the end that are checked for gaps when reading begins, and the maximum number of gaps that
- * are watched.
+ * The number of ids before the end of the log that are checked for missing ids when reading begins, and the maximum
+ * number of missing ids that are looked up again.
  */
 const gapSpan = 200
 const mostGaps = 1000
 
 /**
- * Follows the end of the log. On PostgreSQL, ids become visible in commit order, so missing ids are looked up again. On
- * SQLite, no ids are missing.
+ * Creates a reader that follows the end of the log. On PostgreSQL, a row can be committed after rows with higher ids,
+ * so missing ids are looked up again. On SQLite, this cannot happen.
  */
 export function createLogReader({ read, dialect }: Store, nowMs: () => number): LogReader {
   let last: number | undefined

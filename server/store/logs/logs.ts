@@ -12,7 +12,7 @@ const searchLimit = 100
  */
 const searchDepth = 20_000
 
-/** The newest log rows whose type has the keyword's number, or whose content begins with the keyword. */
+/** The newest log rows whose type is the number in the keyword, or whose content begins with the keyword. */
 export async function searchLogs(db: Db, keyword: string, userId?: number): Promise<LogRow[]> {
   const newest = db
     .selectFrom('logs')
@@ -49,7 +49,7 @@ export function logById(db: Db, id: number, userId?: number): Promise<LogRow[]> 
     .execute()
 }
 
-/** Values of the columns that have a meaning only for calls. */
+/** Default values of the columns that are used only in rows of calls. */
 export const emptyLogRow = {
   token_name: '',
   model_name: '',
@@ -71,7 +71,10 @@ export const emptyLogRow = {
   kept_place: null,
 } as const
 
-/** An event that concerns a user's quota but is not a relayed call, in a form for people to read. */
+/**
+ * An event other than a relayed call that concerns a user's quota, such as a top-up. Its content is written for people
+ * to read.
+ */
 export interface AccountLog {
   user_id: number
   username: string

@@ -9,8 +9,8 @@ const mostRead = 20_000
 /** The maximum number of models or people in one result. */
 const mostFound = 50
 
-// The query repeats the condition of the partial index on rows that are not charged calls. Otherwise the index would
-// not be used.
+// The query contains the condition of the partial index on rows other than charged calls, because the databases use the
+// index only then.
 const failedSince = (since: number) => sql`
   select l.* from logs l where l.type <> 2 and l.type = ${sql.lit(logType.error)} and ${rowsSince(since)}
   order by l.id desc limit ${sql.lit(mostRead)}`
@@ -26,9 +26,9 @@ export interface RefusedModel {
 }
 
 /**
- * Models that were requested since a time (epoch seconds) but had no price, or that still have no enabled channel in
- * the caller's group. The most requested models come first. The code that calls this checks whether a model has a price
- * now.
+ * Models that were requested since a time (epoch seconds) but could not be served, most requested first. A model is
+ * included if it had no price at the time, or if the caller's group still has no enabled channel for it. This function
+ * does not check whether the model has a price now; the caller does.
  */
 export async function refusedModels(db: Db, since: number): Promise<RefusedModel[]> {
   const { rows } = await sql<RefusedModel>`

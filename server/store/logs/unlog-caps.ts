@@ -10,8 +10,8 @@ type Row = Pick<
 >
 
 /**
- * Prepares the deletion of log rows. Their figures are added to the `unlogged` sums of the caps that counted them, so
- * that the counts of the caps can still be verified.
+ * Adds the figures of log rows that are about to be deleted to the `unlogged` sums of the caps that counted them. The
+ * counts of the caps can then still be verified.
  */
 export async function unlogCaps(trx: Trx, rows: readonly Row[]): Promise<void> {
   const channels = [...new Set(rows.map((row) => row.channel_id))]
@@ -40,8 +40,8 @@ export async function unlogCaps(trx: Trx, rows: readonly Row[]): Promise<void> {
 }
 
 /**
- * Computes the same sums as `unlogCaps` for all calls of a partition of the log. Returns the sum for each cap instead
- * of adding it to the cap, because reading the partition takes long and the caps must not be locked in the meantime.
+ * Calculates the sums of `unlogCaps` for all calls in a partition of the log. It returns the sums and does not change
+ * the caps, because reading the partition takes long and the caps must not be locked in the meantime.
  */
 export async function capSumsOf(trx: Trx, partition: string): Promise<CapSum[]> {
   const { rows } = await sql<SummedRow & { id: number; metric: CapMetric; pattern: string | null; model: string }>`

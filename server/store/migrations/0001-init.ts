@@ -3,8 +3,8 @@ import type { Migration } from '../migration.ts'
 import type { Tables } from '../schema/tables.ts'
 
 /**
- * The tables of one-api, with their names and meanings, and the tables that Tollgate adds. One text serves both
- * databases, except for the types.
+ * The tables of one-api, with the same names and meanings, and the tables that Tollgate adds. The statements are the
+ * same for SQLite and PostgreSQL, except for the types.
  */
 export const init: Migration = {
   name: '0001-init',
@@ -130,8 +130,8 @@ export const init: Migration = {
       `last_seen_time ${int}`,
       `expires_time ${int}`,
     ])
-    // This table has one row for each open call and is written twice per call. It therefore has no index except the
-    // key. On SQLite, the table is stored in the key.
+    // This table has one row for each open call and is written at least twice per call. It therefore has no index
+    // except the primary key. On SQLite, the rows are stored in the index of the key (`without rowid`).
     await table(
       db,
       'holds',

@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
 /**
- * The ledger batch as one PostgreSQL function, so that a batch is one round trip and its row locks are held only while
- * it runs. All rows are locked first, in id order, users before tokens before channels, so two nodes cannot deadlock.
- * The rules are the same as in `ledger-sqlite.ts`. One contract suite tests both.
+ * The ledger batch as one PostgreSQL function. A batch therefore takes one round trip, and holds its row locks only
+ * while the function runs. It first locks all rows in the same order: users, tokens, channels, each by id. Two nodes
+ * can therefore not deadlock. The rules are the same as in `ledger-sqlite.ts`. One contract suite tests both.
  */
 export const ledgerFunction: Migration = {
   name: '0002-ledger-function',

@@ -7,7 +7,7 @@ export const people: Migration = {
   async up(db, dialect) {
     const no = dialect === 'postgres' ? 'false' : '0'
     for (const text of [
-      // There is only one valid code for a purpose and a subject. A new code replaces the old one.
+      // From now on, there is at most one valid code for each purpose and subject, and a new code replaces the old one.
       'delete from one_time_codes',
       'drop index idx_one_time_codes_subject',
       'create unique index idx_one_time_codes_subject on one_time_codes (purpose, subject)',

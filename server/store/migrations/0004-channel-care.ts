@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
 /**
- * Several keys in one channel, each with its own health. Also the history of channel tests, and job runs that nodes
+ * Adds the health of each key of a channel with several keys, the history of channel tests, and the job runs that nodes
  * share.
  */
 export const channelCare: Migration = {

@@ -5,7 +5,10 @@ import { installLedger } from './ledger-function.ts'
 const limitColumns = ['rpm_limit', 'tpm_limit', 'concurrency_limit', 'daily_budget', 'monthly_budget']
 const spentColumns = ['spent_today', 'spent_month', 'spent_at']
 
-/** Limits of tokens and users, their spending in the current day and month, and their usage in the last minute. */
+/**
+ * Adds the limits of tokens and users, the amounts charged to them in the current day and month, and their usage in the
+ * last minute.
+ */
 export const limits: Migration = {
   name: '0005-limits',
   async up(db, dialect) {
@@ -17,7 +20,7 @@ export const limits: Migration = {
       ...add('users', [...limitColumns, ...spentColumns]),
       ...add('tokens', [...limitColumns, ...spentColumns]),
       ...add('holds', ['counted', 'window_second', 'window_tokens']),
-      // Holds of calls without limits are not in this index, so writing them does not cost more.
+      // Holds of calls without limits are not in this index, so it does not slow down writing them.
       'create index idx_holds_counted on holds (user_id, token_id, amount) where counted > 0',
       `create table limit_windows (owner text not null, owner_id bigint not null, second bigint not null, calls ${int},
          tokens ${int}, primary key (owner, owner_id, second))${pg ? '' : ' without rowid'}`,
@@ -26,12 +29,16 @@ export const limits: Migration = {
     for (const statement of statements) await sql.raw(statement).execute(db)
     if (!pg) return
     await installLedger(db)
-    // The function is dropped, because its new version has one more parameter, the time.
+    // The new version of the function has one more parameter, the time. `create or replace` would create a second
+    // function, so the old one is dropped.
     await sql.raw('drop function tollgate_take(jsonb, boolean)').execute(db)
   },
 }
 
-/** Sets the amounts charged in the current day and month from the log, so that budgets count them. */
+/**
+ * Sets the amounts charged in the current day and month to the sums in the log, so that budgets count what was charged
+ * before this migration.
+ */
 function spentSoFar(table: string, pg: boolean): string {
   const epoch = (time: string) => `extract(epoch from ${time} at time zone 'UTC')::bigint`
   const now = pg ? 'extract(epoch from now())::bigint' : 'unixepoch()'

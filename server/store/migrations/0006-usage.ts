@@ -3,8 +3,8 @@ import type { Migration } from '../migration.ts'
 import { installLedger } from './ledger-function.ts'
 
 /**
- * Sums of the log rows by hour, day and week. A row is counted once the id in `usage_state` has reached the row's id.
- * Until then the row itself is read, so writing a log row does not cost more. See docs/decisions/0023.
+ * Sums of the log rows by hour, day and week. The sums contain the rows up to the id in `usage_state`. Newer rows are
+ * read from the log itself, so writing a log row does not update any sum. See docs/decisions/0023.
  */
 export const usage: Migration = {
   name: '0006-usage',
@@ -28,7 +28,7 @@ export const usage: Migration = {
     ].map((name) => `${name} ${int}`)
     const places = ['log_rows', 'first_id', 'last_id'].map((name) => `${name} ${int}`)
     const slot = ['series_id bigint not null', 'slot bigint not null']
-    // On SQLite, the table is stored in the key.
+    // On SQLite, the rows are stored in the index of the primary key.
     const clustered = pg ? '' : ' without rowid'
     const statements = [
       `create table usage_series (id ${id}, kind text not null, ${dimensions.join(', ')},
@@ -47,9 +47,10 @@ export const usage: Migration = {
       `create table usage_part (${[...slot, ...figures, ...places].join(', ')})`,
       `create table usage_state (folded_to ${int}, folded_at ${int}, days_to ${int}, weeks_to ${int})`,
       'insert into usage_state (folded_to, folded_at, days_to, weeks_to) values (0, 0, 0, 0)',
-      // The hourly sums contain the ids of their rows, so this index is not needed and calls need not be added to it.
+      // The hourly sums contain the id ranges of their rows, so the log needs no index by time, which would slow down
+      // writing.
       'drop index idx_logs_created_at_type',
-      // Calls have no entry in this index, so it costs them nothing.
+      // Rows of charged calls are not in this index, so it does not slow down writing them.
       'create index idx_logs_no_call on logs (id) where type <> 2',
       ...(pg ? writersLock : []),
     ]
@@ -66,9 +67,9 @@ export const usage: Migration = {
 const logLock = 7_041_980
 
 /**
- * Ids are assigned before their rows are committed, and rows are committed in another order. To find the id up to which
- * all rows are committed or rolled back, the rollup waits for a moment in which nobody writes. If there is no such
- * moment soon, the id stays unknown.
+ * A row can be committed after rows with higher ids. To find the id up to which all rows are committed or rolled back,
+ * the rollup waits for a moment in which no transaction writes log rows. If there is no such moment soon, it does not
+ * find the id.
  */
 const writersLock = [
   `create function tollgate_log_writer() returns trigger language plpgsql as $$

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
 /**
- * Marks the options that are stored encrypted. Options that are still in plain text are encrypted at the next start,
- * when the key is available.
+ * Adds a mark for options that are stored encrypted. Options in plain text are encrypted when the server next starts
+ * with a secret key.
  */
 export const sealedOptions: Migration = {
   name: '0007-sealed-options',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** Temporary tokens from services, so that every node uses the same ones. */
+/** Adds the temporary tokens that upstreams and other services issue. They are stored so that all nodes share them. */
 export const accessTokens: Migration = {
   name: '0008-access-tokens',
   async up(db) {

@@ -15,7 +15,10 @@ const figures = [
 
 const sums = (columns: readonly string[]) => columns.map((name) => `cast(sum(u.${name}) as bigint) as ${name}`)
 
-/** Creates series of a new kind, and their sums, from the series of a kind with more dimensions. */
+/**
+ * Statements that create series of the kind `kind`, and their sums, from the series of the kind `from`, which has more
+ * dimensions.
+ */
 function copied(kind: string, from: string, columns: readonly string[]): string[] {
   const equal = columns.map((name) => `n.${name} = s.${name}`).join(' and ')
   const into = (table: string, key: readonly string[], places: Readonly<Record<string, string>> = {}) => {
@@ -41,8 +44,9 @@ function copied(kind: string, from: string, columns: readonly string[]): string[
 }
 
 /**
- * The totals of each series over all days that are summed up. Also series of users, and of users by model, that do not
- * distinguish tokens and channels. All of them are made from the existing sums. See docs/decisions/0037.
+ * Adds the totals of each series over all days that have been summed up. Also adds series of users, and of users by
+ * model, which do not distinguish tokens and channels. All figures are calculated from the existing sums. See
+ * docs/decisions/0037.
  */
 export const usageInAll: Migration = {
   name: '0009-usage-in-all',

@@ -3,7 +3,8 @@ import type { Migration } from '../migration.ts'
 import { installLedger } from './ledger-function.ts'
 
 /**
- * The values for the log row of a call that died with its process: its channel, and the tokens for which it is charged.
+ * Adds to each hold the values for the log row of a call whose process dies: its channel, and the numbers of tokens for
+ * which it is charged.
  */
 export const crashRows: Migration = {
   name: '0010-crash-rows',

@@ -2,7 +2,10 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 import { installLedger } from './ledger-function.ts'
 
-/** Log rows of failed calls, failed attempts by channel, and the reasons why the gateway changed a channel. */
+/**
+ * Adds log rows of failed calls, the failed attempts of each channel, and the reasons for which the gateway changed the
+ * status of a channel.
+ */
 export const failedCalls: Migration = {
   name: '0011-failed-calls',
   async up(db, dialect) {

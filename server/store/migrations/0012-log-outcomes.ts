@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
 /**
- * Indexes of the calls that people look for: failed, retried and estimated calls. An ordinary call is in none of them,
- * so writing it does not cost more. The conditions are those in `logs/log-outcome.ts`.
+ * Adds partial indexes of the log rows that people search for: failed, retried and estimated calls. Other calls are in
+ * none of them, so they do not slow down writing these. `logs/log-outcome.ts` has the same conditions.
  */
 export const logOutcomes: Migration = {
   name: '0012-log-outcomes',

@@ -3,8 +3,8 @@ import type { Migration } from '../migration.ts'
 
 /**
  * Failures of the service by model and hour, for the status page. They are kept when the log rows of failed calls are
- * deleted. Rows that are already in the hourly sums are counted here, too. The condition is the one that
- * `usage/service-failures.ts` had when this migration was written.
+ * deleted. The migration counts the failures in the log rows that the hourly sums already contain; the rollup counts
+ * later rows. The condition is the one that `usage/service-failures.ts` had when this migration was written.
  */
 export const serviceFailures: Migration = {
   name: '0016-service-failures',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** The monthly statements that were sent by email, and the users who want none. */
+/** Adds a record of the monthly statements that were sent by email, and of the users who do not want them. */
 export const statementEmails: Migration = {
   name: '0018-statement-emails',
   async up(db) {

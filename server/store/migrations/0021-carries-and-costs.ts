@@ -3,9 +3,9 @@ import type { Migration } from '../migration.ts'
 import { installLedger } from './ledger-function.ts'
 
 /**
- * The settings that a channel applies to its calls, the prices of its upstream, and the upstream cost of each call. If
- * the cost of a call is unknown, it is null. The sums contain the known costs, and the charges of the same calls minus
- * these costs.
+ * Adds the settings that a channel applies to its calls, the prices of its upstream, and the upstream cost of each
+ * call, which is null if it is not known. The usage sums get two more columns: `cost` is the sum of the known costs,
+ * and `margin` the charges of the same calls minus these costs.
  */
 export const carriesAndCosts: Migration = {
   name: '0021-carries-and-costs',

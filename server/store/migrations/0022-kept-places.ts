@@ -2,7 +2,10 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 import { installLedger } from './ledger-function.ts'
 
-/** Log rows record whether a call was served by the channel and key of its session. */
+/**
+ * Adds a column to the log which records whether a call was served by the same channel and key as the earlier calls of
+ * its session.
+ */
 export const keptPlaces: Migration = {
   name: '0022-kept-places',
   async up(db, dialect) {

@@ -2,8 +2,9 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
 /**
- * The journal of imports from other programs. It records which row of the source became which row in this installation,
- * and how far the source's log was read. Tokens get a group, as in new-api. '' means the group of the token's owner.
+ * Adds the journal of imports from other programs. It records which row of the source was imported as which row of this
+ * installation, and up to which id the source's log was read. Also adds a group to tokens, as in new-api; '' is the
+ * group of the token's owner.
  */
 export const imports: Migration = {
   name: '0027-imports',

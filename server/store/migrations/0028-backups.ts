@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** Which backups were made, and which of them failed. */
+/** Adds a record of the backups that were made, and of those that failed. */
 export const backups: Migration = {
   name: '0028-backups',
   async up(db, dialect) {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** The objects that a configuration file manages, by their names in the file. */
+/** Adds a record of the objects that a configuration file manages, by their names in the file. */
 export const configMarks: Migration = {
   name: '0029-config-marks',
   async up(db) {

@@ -19,9 +19,10 @@ const former = [
 ]
 
 /**
- * Tables in which every call changes rows get free space in their pages. New versions of a row then need no index
- * entries, and the next change removes old versions. Vacuum must depend on the number of changes instead of the size of
- * the table, because a table can be small although one of its rows changes a thousand times a second.
+ * Storage settings of the tables in which every call changes rows. Pages have free space, so that PostgreSQL can store
+ * a new version of a row in the same page without new index entries, and can remove old versions at the next change.
+ * Vacuum runs after a number of changes that depends little on the size of the table, because a row of a small table
+ * can change a thousand times a second.
  */
 const storage = {
   users: 'fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000',
@@ -36,8 +37,8 @@ const storage = {
 }
 
 /**
- * On PostgreSQL, the ledger now takes arrays and writes each row once per batch, and its tables stay small. Caps of
- * cost now count what calls cost the operator.
+ * From this version on, the functions of the ledger on PostgreSQL take arrays and write each row once per batch. The
+ * storage settings keep its tables small. On both databases, caps of cost count what calls cost the operator.
  */
 export const ledgerArrays: Migration = {
   name: '0030-ledger-arrays',
@@ -53,8 +54,9 @@ export const ledgerArrays: Migration = {
 }
 
 /**
- * Before this migration, caps of cost counted the charge of a call even if its cost was known. These counts stay. The
- * amount by which they differ from the log rows is recorded as counted without a row.
+ * Before this migration, caps of cost counted the charge of a call even if its cost was known. These counts are not
+ * changed. The difference between them and the costs in the log rows is added to the cap's `unlogged` sum, so that the
+ * counts can still be verified.
  */
 async function keepCostBooks(db: Parameters<Migration['up']>[0]): Promise<void> {
   const { rows } = await sql<{ id: number; pattern: string | null; model: string; more: number }>`

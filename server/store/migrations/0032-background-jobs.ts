@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** Responses that a service generates in the background. Their holds stay open until they are charged. */
+/**
+ * Adds the responses that an upstream generates in the background. The hold of such a call stays open until the
+ * response is charged.
+ */
 export const backgroundJobs: Migration = {
   name: '0032-background-jobs',
   async up(db) {

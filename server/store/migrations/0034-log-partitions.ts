@@ -4,11 +4,14 @@ import type { Migration } from '../migration.ts'
 /** The number of times that the migration tries to lock the log while other nodes use it. This takes about a minute. */
 const lockTries = 200
 
-/** The name of the partition that an existing table with rows becomes, and the name of the default partition. */
+/** The name of the partition that is made from an existing table with rows, and the name of the default partition. */
 const former = 'logs_before'
 const defaultPartition = 'logs_default'
 
-/** A transaction that waits for a lock blocks all later ones, so each attempt is short. */
+/**
+ * A transaction that waits for a lock blocks all transactions that ask for the table later, so each attempt to lock the
+ * log is short.
+ */
 const lockLog = `do $$ begin
   for attempt in 1 .. ${lockTries} loop
     begin
@@ -26,12 +29,12 @@ const lockLog = `do $$ begin
 end $$`
 
 /**
- * On PostgreSQL, the log is partitioned by month. A table with rows becomes the only partition. This takes only a
- * moment, because its rows are not read. `take-over.ts` gives this partition an upper bound later. An empty table
- * becomes the default partition.
+ * Partitions the log by month on PostgreSQL. An existing table with rows becomes a partition for rows of any time. This
+ * takes only a moment, because its rows are not read. `take-over.ts` gives this partition an upper bound later. An
+ * empty table becomes the default partition.
  *
- * The partitioned table has no key and no indexes of its own. If it had, attaching the old table would build them,
- * which takes long. Each partition has a key and indexes. Ids are unique because they come from one sequence.
+ * Each partition has a primary key and indexes, but the partitioned table has none, because PostgreSQL would build them
+ * for the old table when it is attached, which takes long. Ids are unique because they come from one sequence.
  */
 export const logPartitioning: Migration = {
   name: '0034-log-partitions',
@@ -48,7 +51,8 @@ export const logPartitioning: Migration = {
     await run('alter table logs alter column id drop identity')
     await run(`alter table logs rename to ${old}`)
     await run(`create table logs (like ${old} including defaults) partition by range (created_at)`)
-    // A default value works the same in all versions of PostgreSQL, unlike identity columns of partitioned tables.
+    // Ids come from a sequence by default, because identity columns of partitioned tables differ between versions of
+    // PostgreSQL.
     await run('create sequence logs_id_seq owned by logs.id')
     if (next > 1) await run(`select setval('logs_id_seq', ${next - 1})`)
     await run("alter table logs alter column id set default nextval('logs_id_seq')")

@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
 /**
- * Price lists that are read on a schedule: the source of a channel's prices, and the result of the last check. Also,
- * for drained channels, the start of the drain, and the sessions that began after it and would otherwise belong to the
- * channel.
+ * Adds price lists that are read on a schedule: the source of a channel's prices, and the result of the last check.
+ * Also adds, for channels that are being drained, the start of the drain, and the sessions that began after it and
+ * would have been assigned to the channel without the drain.
  */
 export const feedsAndDrains: Migration = {
   name: '0037-feeds-and-drains',

@@ -4,9 +4,9 @@ import { leaseFunctions } from './lease-functions.ts'
 import { installLedger } from './ledger-function.ts'
 
 /**
- * Leases: parts of balances that processes have taken in advance. The rows of the table change with every batch. It
- * therefore has free space in its pages, and no index contains a column that changes. On SQLite the table is always
- * empty.
+ * Adds leases, which are parts of balances that processes have taken in advance. Every batch changes rows of this
+ * table. Its pages therefore have free space, and no index contains a column that changes. On SQLite the table is
+ * always empty.
  */
 export const leases: Migration = {
   name: '0040-leases',

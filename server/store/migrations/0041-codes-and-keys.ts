@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
 /**
- * Redemption codes can expire (0 = never). They are listed by batch, which is all codes with the same name. A token
- * that gets a new key can keep its old key until a given time.
+ * Adds the times at which redemption codes expire (0 = never), and an index for lists of codes by name. Also adds the
+ * old key of a token that got a new key, and the time until which the old key is valid.
  */
 export const codesAndKeys: Migration = {
   name: '0041-codes-and-keys',

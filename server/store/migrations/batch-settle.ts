@@ -1,8 +1,8 @@
 import { insertLogs } from './log-insert.ts'
 
 /**
- * The part of `tollgate_batch` that ends holds. The holds are deleted together, and charged in the order of the batch.
- * A charge above the hold is limited to the quota that is left at that point of the batch.
+ * The part of `tollgate_batch` that settles holds. One statement deletes all holds. They are then charged in the order
+ * of the batch. A charge above the hold is limited to the quota that the earlier operations of the batch have left.
  */
 export const settleText = `
   if s_count > 0 then

@@ -1,8 +1,8 @@
 /**
- * The caps (limits on the use) of channels and keys, as PostgreSQL functions for `tollgate_batch`. A call that is
- * counted in the caps of its channel has a place there. Other calls wait for a place in a line. The rules are the same
- * as in `caps-sqlite.ts`. One contract suite tests both. The ledger has locked the rows of all channels in the batch,
- * so nobody else changes the data that these functions read.
+ * The caps (limits on the use) of channels and keys, as PostgreSQL functions for `tollgate_batch`. A call that the caps
+ * of its channel count has a place on the channel. A call that finds no place can wait for one in a line. The rules are
+ * the same as in `caps-sqlite.ts`, and one contract suite tests both. The caller has locked the rows of all channels in
+ * the batch, so no other transaction changes the data that these functions read.
  */
 export const capFunctions = (): readonly string[] => [
   startFunction,
@@ -19,7 +19,7 @@ export const capFunctions = (): readonly string[] => [
   settleFunction,
 ]
 
-/** A call in the line counts as waiting for this many milliseconds after its process last reported that it waits. */
+/** A call counts as waiting for this many milliseconds after its process last reported that the call is in the line. */
 const waitLeaseMs = 3000
 
 /** The start of the window, or of the step of a moving window, that contains a time. */
@@ -50,7 +50,7 @@ begin
     where cap_id = c.id and part = whose and start > tollgate_cap_start(c, at_s) - 61 * step), 0);
 end $$`
 
-/** Seconds until `gone` units have left the window. */
+/** The number of seconds until `gone` units are no longer counted in the window. */
 const waitFunction = `
 create or replace function tollgate_cap_wait(c caps, whose text, gone bigint, at_s bigint) returns bigint language plpgsql as $$
 declare
@@ -71,9 +71,9 @@ begin
 end $$`
 
 /**
- * Checks whether a cap has room for a call. The result is `{room}` with the units that a cap of quota or cost leaves
- * for the call, or the refusal. `own` lists the caps in which the call already has a place, so that it need not wait in
- * their lines.
+ * Checks whether a call may have a place under a cap. If so, returns `{room}` with the units that the call may take
+ * (for caps of quota and cost) or `{}`; otherwise the refusal. `own` contains the ids of the caps that already count
+ * the call. In these caps, the call does not wait behind the line.
  */
 const checkFunction = `
 create or replace function tollgate_cap_check(c caps, whose text, op jsonb, own bigint[], at_s bigint) returns jsonb language plpgsql as $$
@@ -100,8 +100,9 @@ begin
 end $$`
 
 /**
- * The place for a call on its channel (`{part, room}`), or the reason why there is none. The keys are checked in the
- * order of `parts`. If none has room, the refusal is that of the key that will be free first.
+ * Finds a place for a call on its channel (`{part, whose, room}`), or returns the reason why there is none. The keys
+ * are tried in the order of `parts`. If no key has a place, the refusal of the key that will have one first is
+ * returned.
  */
 const placeFunction = `
 create or replace function tollgate_cap_place(op jsonb, own bigint[], at_s bigint) returns jsonb language plpgsql as $$
@@ -147,8 +148,9 @@ begin
 end $$`
 
 /**
- * Adds to the count of a window, or subtracts from it. If the window was deleted, the change is made to the cap's
- * `forgotten` sum.
+ * Adds to the count of a window, or subtracts from it. If the count does not exist and `is_now` is true, it is created.
+ * If `is_now` is false, the count has been deleted, so the cap's `forgotten` sum, which contains the deleted counts, is
+ * changed instead.
  */
 const addFunction = `
 create or replace function tollgate_cap_add(cap bigint, whose text, at_start bigint, more bigint, is_now boolean) returns void language plpgsql as $$
@@ -167,7 +169,10 @@ begin
   end if;
 end $$`
 
-/** Counts a call in all caps of its channel and key that apply to its model, and records its place. */
+/**
+ * Counts a call in all caps of its channel and key that apply to its model, and records the counted amounts in
+ * `cap_places`.
+ */
 const countFunction = `
 create or replace function tollgate_cap_count(op jsonb, whose text, taken bigint, at_s bigint) returns void language plpgsql as $$
 declare
@@ -188,8 +193,8 @@ begin
 end $$`
 
 /**
- * Frees the place of a call whose attempt failed, and gives back its reservation. The request itself stays counted,
- * because the upstream has received it. Returns the freed places.
+ * Frees the place of a call whose attempt failed, and subtracts its reservations from the counts. Caps of requests
+ * still count the attempt, because the upstream has received it. Returns the deleted rows of `cap_places`.
  */
 const freeFunction = `
 create or replace function tollgate_cap_free(hold text) returns cap_places[] language plpgsql as $$
@@ -228,8 +233,8 @@ begin
 end $$`
 
 /**
- * Prepares a call's place for more units. If the window of its reservation has ended, the reservation moves to the
- * current window. Returns the units that the caps of quota and cost leave for the call; null if there is no such cap.
+ * Returns the units that a call may still take under the caps of quota and cost; null if there are no such caps. If the
+ * window of a reservation has ended, the reservation first moves to the current window.
  */
 const growFunction = `
 create or replace function tollgate_cap_grow(hold text, at_s bigint) returns bigint language plpgsql as $$
@@ -251,7 +256,9 @@ begin
   return room;
 end $$`
 
-/** Puts a call that found its channel full into the line, if the call waits. */
+/**
+ * Puts a call for which its channel has no place into the line, if the call is willing to wait and waiting can help.
+ */
 const lineFunction = `
 create or replace function tollgate_cap_line(op jsonb, refused jsonb) returns jsonb language plpgsql as $$
 declare
@@ -276,8 +283,9 @@ begin
 end $$`
 
 /**
- * Frees the place of a call that has ended, and replaces its reservation with the figures of its log row. If the
- * channel has caps in which the call has no place because they are newer than the call, these caps count the row, too.
+ * Frees the place of a call that has ended, and replaces its reservations with the figures of its log row. If the
+ * channel also has caps that did not count the call, because its node did not know of them, these caps count the row
+ * now.
  */
 const settleFunction = `
 create or replace function tollgate_cap_settle(op jsonb, charged bigint, is_capped boolean, at_s bigint) returns void language plpgsql as $$

@@ -1,8 +1,8 @@
 import { simpleBatch } from './quick-function.ts'
 
 /**
- * Takes a lease: a share (percent) of the quota that is left, but at most `most` units. Returns null if that is less
- * than `least`, or if the account is gone.
+ * Takes a lease of `share` percent of the quota that is left, but at most `most` units. Returns null if that is less
+ * than `least_useful` units, or if the user or the token does not exist.
  */
 const takeLease = `
 create or replace function tollgate_lease_take(lease_id text, node text, of_user bigint, of_token bigint, share numeric,
@@ -35,9 +35,9 @@ end $$`
 const leaseParameters = 'l_ids text[], l_versions bigint[], l_drawn bigint[]'
 
 /**
- * A simple batch (see `quick-function.ts`) in which calls are paid from leases. The costs of these calls are in the
- * sums of `charged`, but not in the sums of `back` and `need`, because the lease has already taken them from the
- * balance. `ended` counts all calls that end. `s_count` counts only those of them that have a row in `holds`.
+ * A simple batch (see `quick-function.ts`) in which calls are paid from leases. The charges of these calls are in the
+ * sums of `charged`, but not in the sums of `back` and `need`, because the quota of the lease was already taken from
+ * the balance. `ended` counts all calls that end. `s_count` counts only those of them that have a row in `holds`.
  *
  * If a token has become limited or unlimited since the lease was taken, the batch is not a simple one.
  */
@@ -58,9 +58,10 @@ const leasedFunction = simpleBatch({
 })
 
 /**
- * Any batch in which calls are paid from leases. Each of these calls first gets a row in `holds` with the amount that
- * it takes from its lease, even if the call ends in this batch. `tollgate_batch`, whose parameters follow, does the
- * rest. If a lease is gone, the function raises TG002 and changes nothing.
+ * Any batch in which calls are paid from leases. The function first writes a row in `holds` for each of these calls,
+ * with the amount that it takes from its lease, even if the call ends in the same batch. It then calls
+ * `tollgate_batch`, whose parameters follow its own. If a lease does not exist, has another version or is too small,
+ * the function raises TG002 and changes nothing.
  */
 const mixedFunction = `
 create or replace function tollgate_mixed(${leaseParameters}, d_leases text[], d_ids text[], d_amounts bigint[],

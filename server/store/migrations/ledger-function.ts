@@ -9,18 +9,20 @@ import { quickFunction } from './quick-function.ts'
 type Database = Parameters<Migration['up']>[0]
 
 /**
- * The current ledger batch, as PostgreSQL functions. A batch is one round trip, and its row locks are held only while
- * it runs. All rows are locked first, in id order, users before tokens before channels, so two nodes cannot deadlock.
- * The changes of the batch are collected in arrays, and each row is written once at the end. The reason is that each
- * update within a transaction leaves a dead version of the row, which cannot be removed before the transaction ends.
- * The rules are the same as in `ledger-sqlite.ts` and `limits-sqlite.ts`. One contract suite tests both.
+ * The current ledger batch, as PostgreSQL functions. A batch takes one round trip, and holds its row locks only while
+ * the function runs. It first locks all rows in the same order: users, tokens, channels, each by id. Two nodes can
+ * therefore not deadlock. The changes of the batch are collected in arrays, and each row is written once at the end,
+ * because each update within a transaction leaves a dead version of the row, which cannot be removed before the
+ * transaction ends. The rules are the same as in `ledger-sqlite.ts` and `limits-sqlite.ts`, and one contract suite
+ * tests both.
  *
- * To change the ledger, this text is edited and a new migration calls this function. Each such migration therefore
- * installs the newest version. Only `tollgate_quick` and `tollgate_batch` are called from outside.
+ * To change the ledger, edit these texts and add a migration that calls this function. All migrations that call it
+ * install the newest version. Of the functions installed here, the server calls only `tollgate_quick` and
+ * `tollgate_batch`. The functions of leases are in `lease-functions.ts`.
  */
 export async function installLedger(db: Database): Promise<void> {
-  // Earlier migrations install these functions before the tables of the caps exist. The functions are not called until
-  // the tables have been created.
+  // Some migrations run before the one that creates the tables of the caps. The bodies of the functions are therefore
+  // not checked. The functions are not called until all migrations have run.
   await sql`set local check_function_bodies = off`.execute(db)
   const { rows } = await sql<{ caps: string | null }>`select to_regclass('caps')::text as caps`.execute(db)
   const hasCaps = rows[0]?.caps != null
@@ -31,8 +33,8 @@ export async function installLedger(db: Database): Promise<void> {
 
 /**
  * Locks the rows and reads the balances into arrays in the order of the parameters, with null for a row that does not
- * exist. The time is read after the rows are locked, so that for each account it never goes back, whichever node
- * writes.
+ * exist. The time is read after the rows are locked. For each account, a later batch therefore never has an earlier
+ * time, even if another node sends it.
  */
 const lockText = `
   select array_agg(id), array_agg(quota), array_agg(used_quota) into locked, u_quota, u_used from (
@@ -122,14 +124,14 @@ const writeText = `
   end loop;`
 
 /**
- * Applies a batch: first settles (`s_`), then extensions and holds (`x_`). The first `x_extends` of the latter are
- * extensions. Each user, token and channel is listed once, in id order, and operations contain their positions in the
- * lists. The bits of `s_flags` mean: 1 = the charge may take a balance below zero, 2 = counts as a request, 4 = has a
- * log row. For each row in `log_rows`, `l_settles` contains the position of its settle. `s_more` and `x_more` contain
- * rare details (limits, caps), or are null if no operation has any.
+ * Applies a batch: first settles (parameters `s_`), then extensions and holds (parameters `x_`), of which the first
+ * `x_extends` are extensions. The ids of users, tokens and channels are listed once, in ascending order. Operations
+ * refer to them by their positions in the lists. The bits of `s_flags` mean: 1 = the charge may take a balance below
+ * zero, 2 = counts as a request, 4 = has a log row. For each row in `log_rows`, `l_settles` contains the position of
+ * its settle. `s_more` and `x_more` contain rare details (limits, caps), or are null if no operation has any.
  *
- * Returns the units charged (null = the hold no longer existed) and the units taken. Some takes have a result that is
- * more than an amount. `answers` contains these results, by position.
+ * Returns the units charged by each settle (null = the hold no longer existed) and the units taken by each extension
+ * and hold. If a result is more than an amount, such as a refusal, it is in `answers` at the position of its operation.
  */
 const batchFunction = `
 create or replace function tollgate_batch(user_ids bigint[], token_ids bigint[], channel_ids bigint[],

@@ -1,6 +1,7 @@
 /**
- * The function that nodes of earlier versions call. Such nodes may still run when the first node of this version has
- * already migrated the database. The function converts their JSON to the parameters of `tollgate_batch`.
+ * The function for batches that nodes of earlier versions call. During an upgrade, these nodes may still run after the
+ * first node of this version has migrated the database. The function converts their JSON to the parameters of
+ * `tollgate_batch`.
  */
 export const ledgerOfBefore = `
 create or replace function tollgate_ledger(ops jsonb) returns jsonb language plpgsql as $$

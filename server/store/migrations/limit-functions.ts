@@ -1,7 +1,7 @@
 /**
  * The limits of tokens and users, as PostgreSQL functions for `tollgate_batch`. The rules are the same as in
- * `limits-sqlite.ts`. One contract suite tests both. `pending` contains the amounts that the batch has counted but not
- * yet written.
+ * `limits-sqlite.ts`, and one contract suite tests both. The `pending` parameters contain the amounts that the batch
+ * has counted but not yet written to the tables.
  */
 export const limitFunctions = (): readonly string[] => [
   minuteFunction,
@@ -11,7 +11,10 @@ export const limitFunctions = (): readonly string[] => [
   settleMinutesFunction,
 ]
 
-/** The usage of a token or a user in the last minute, according to the table: 60 whole seconds and the current one. */
+/**
+ * The usage of a token or a user in the last minute, read from `limit_windows`: 60 complete seconds and the current
+ * one.
+ */
 const minuteFunction = `
 create or replace function tollgate_minute(whose text, whose_id bigint, now_s bigint) returns jsonb language plpgsql as $$
 begin
@@ -22,8 +25,8 @@ begin
 end $$`
 
 /**
- * Seconds until this many calls, and this many tokens, have left the last minute. The counts of the batch belong to the
- * current second, which is the last to leave.
+ * The number of seconds until at least `need_calls` calls and `need_tokens` tokens are no longer in the last minute.
+ * The pending counts of the batch belong to the current second.
  */
 const waitFunction = `
 create or replace function tollgate_wait(whose text, whose_id bigint, now_s bigint, need_calls bigint, need_tokens bigint,
@@ -44,8 +47,8 @@ end $$`
 
 /**
  * The reason why a limit of the token or the user refuses a hold; null if no limit does. `minutes` contains the
- * per-minute counts of each owner that has a limit per minute. `pending` contains the calls and tokens of the batch,
- * for the token and for the user.
+ * per-minute counts of the token and the user, for those of them that have a limit per minute. `pending` contains the
+ * calls and tokens that the batch has already counted, for the token and for the user.
  */
 const limitFunction = `
 create or replace function tollgate_limit(op_limits jsonb, user_id_of bigint, token_id_of bigint, minutes jsonb, now_s bigint,
@@ -93,9 +96,8 @@ begin
 end $$`
 
 /**
- * The amount that is left of the tightest budget of the token and the user; null if there is no budget. `pending_token`
- * and `pending_user` are units that the tables do not contain yet, because the batch has just charged them or still
- * holds them.
+ * The tightest of the token's and the user's budgets, and what is left of it; null if there are no budgets.
+ * `pending_token` and `pending_user` are units that the batch has charged or held but not yet written to the tables.
  */
 const budgetFunction = `
 create or replace function tollgate_budget(op_limits jsonb, user_id_of bigint, token_id_of bigint, pending_token bigint,
@@ -149,8 +151,9 @@ begin
 end $$`
 
 /**
- * Replaces the tokens reserved for counted calls with the tokens that the calls used. `more` contains the difference
- * for each call. Tokens in excess of the reservation count from the time of settling on. Each row is written once.
+ * Replaces the tokens that calls have reserved in the per-minute counts with the tokens that they used. `more` contains
+ * the difference for each call. If a call used more than it reserved, the excess counts as used now. Each row is
+ * written once.
  */
 const settleMinutesFunction = `
 create or replace function tollgate_settle_minutes(owners text[], owner_ids bigint[], seconds bigint[], more bigint[], now_s bigint)

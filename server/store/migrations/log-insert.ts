@@ -1,4 +1,6 @@
-/** The columns of a log row that the ledger writes (except `quota`), and their types when they are read from JSON. */
+/**
+ * The columns of a log row that the ledger writes, without `quota`, and the types with which they are read from JSON.
+ */
 const logColumns = {
   user_id: 'bigint',
   created_at: 'bigint',
@@ -28,8 +30,8 @@ const logColumns = {
 }
 
 /**
- * Writes log rows from JSON. `beside` is a list with one number per row. In `expressions`, which compute the columns
- * that the rows do not contain, this number is `n`.
+ * The statement that inserts log rows from the JSON in `log_rows`. `beside` is an array with one more number for each
+ * row. `expressions` calculate the columns that the JSON does not contain; in them, the number is `l.n`.
  */
 export function insertLogs(beside: string, expressions: Readonly<Record<string, string>>, where = ''): string {
   const names = Object.keys(logColumns)

@@ -80,7 +80,7 @@ const migrations: readonly Migration[] = [
   projectsAndClients,
 ]
 
-/** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */
+/** An arbitrary number for the lock that prevents two nodes that start at the same time from both migrating. */
 const migrationLock = 7_041_976
 
 /** The names of all migrations of this version, in the order in which they run. */
@@ -102,7 +102,7 @@ export async function migrate(store: OpenedStore): Promise<string[]> {
   return write((trx) => migrateWithin(trx, store.dialect))
 }
 
-/** Like `migrate`, but within a transaction of the caller. With `only`, just these migrations are run. */
+/** Like `migrate`, but within a transaction of the caller. If `only` is given, other migrations are not run. */
 export async function migrateWithin(trx: Db, dialect: Store['dialect'], only?: ReadonlySet<string>): Promise<string[]> {
   await lockSchema(trx, dialect)
   await sql`create table if not exists schema_migrations (name text primary key, applied_at bigint not null)`.execute(

@@ -1,9 +1,9 @@
 import { insertLogs } from './log-insert.ts'
 
 /**
- * A statement in two forms, for one row and for many rows. `sum` returns the expression for one of the row's sums. Most
- * batches change one user, one token and one channel. For these, a join with a list would double the cost of the
- * statement.
+ * A statement in two forms, one for a single row and one for several rows. Most batches change a single user, token and
+ * channel, for which a join with a list would take twice the time. `sum` returns the expression for one of the sums of
+ * a row.
  */
 function forEachRow(
   count: string,
@@ -29,7 +29,7 @@ function forEachRow(
 
 /**
  * Updates the amounts charged in the current day and month. If another batch has already charged the row at a later
- * time, the row's time is kept.
+ * time, `spent_at` keeps that time.
  */
 const spent = (row: string, charged: string) => `
         spent_today = ${charged} + case when ${row}.spent_at >= day_start then ${row}.spent_today else 0 end,
@@ -107,8 +107,8 @@ const endedHold = (id: string, held: string) => `h.id = ${id} and h.amount = ${h
         and t.id = h.token_id and h.token_limited <> t.unlimited_quota`
 
 /**
- * Ends the holds. Each hold must have the values that its owner, the process that made it, knows. The rows of the users
- * are locked, so nobody else can end them.
+ * Deletes the holds that end. Each hold must have the amount that the process which made it expects. The rows of the
+ * users are locked, so no other transaction can end these holds.
  */
 const endHolds = `
     if s_count = 1 then
@@ -155,11 +155,11 @@ interface SimpleBatch {
    * True if all calls that the batch ends have a row in `holds`, and the batch changes the rows of all its accounts.
    */
   isPlain: boolean
-  /** Statements before the new holds are written. */
+  /** Statements that run before the new holds are written. */
   before?: string
 }
 
-/** The statements of a batch, as one function. */
+/** The text of a function that applies a simple batch. */
 export function simpleBatch({ name, more = '', endsNone, isPlain, before = '' }: SimpleBatch): string {
   const part = (count: string, text: string) => (isPlain ? text : `if ${count} > 0 then${text}\n    end if;`)
   return `
@@ -193,13 +193,14 @@ end $$`
 }
 
 /**
- * A batch in which nothing is refused, as in nearly every batch. All holds get their whole amount, and all settles find
- * their hold with the values that its owner knows. The caller has added up the amounts that each user, token and
- * channel gets and pays, so the batch needs only a few statements. Rows are locked in the order of `tollgate_batch`.
+ * Applies a batch in which nothing has to be refused, as in nearly every batch. All holds get their whole amount, and
+ * all settles find their hold with the amount that the process which made it expects. The caller has added up the
+ * changes to each user, token and channel, so the function needs only a few statements. Rows are locked in the order of
+ * `tollgate_batch`.
  *
  * The statements that write the amounts also check them. The function raises TG001 and changes nothing if a balance
- * does not cover the sum of the holds, if a hold differs from the values that its owner knows, or if a channel has
- * caps. The caller then uses `tollgate_batch`. If a balance covers the sum of the holds, it also covers each hold in
- * turn.
+ * does not cover the sum of the holds, if a hold does not have the expected amount, or if a channel has caps. The
+ * caller then uses `tollgate_batch`. It is enough to check the sum of the holds: a balance that covers the sum covers
+ * each hold.
  */
 export const quickFunction = simpleBatch({ name: 'tollgate_quick', endsNone: 's_count = 0', isPlain: true })

@@ -9,7 +9,7 @@ export interface AlertDestinationsTable {
   owner_id: number
   kind: DestinationKindName
   name: string
-  /** The part of the address that is not secret. */
+  /** The part of the address that may be shown, because it is not secret. */
   hint: string
   /** A JSON object with everything that is needed to send a message, encrypted. */
   address: string
@@ -19,7 +19,7 @@ export interface AlertDestinationsTable {
   last_error: Generated<string>
 }
 
-/** Added by Tollgate: a condition, and what happens when it applies. */
+/** Added by Tollgate: a condition, and the destinations to which messages are sent when it applies. */
 export interface AlertRulesTable {
   id: Generated<number>
   owner_id: number
@@ -70,7 +70,7 @@ export interface AlertEventsTable {
   created_at: number
 }
 
-/** Added by Tollgate: a message on its way to one destination. */
+/** Added by Tollgate: the delivery of a message to one destination. */
 export interface AlertDeliveriesTable {
   id: Generated<number>
   event_id: number

@@ -4,10 +4,10 @@ import type { CapMetric, CapOwner, CapWindow } from '../../../contract/caps.ts'
 export type { CapMetric } from '../../../contract/caps.ts'
 
 /**
- * Caps: limits on the use of a channel, or of each of its keys. In both cases, `owner_id` is the id of the channel.
+ * Caps: limits on the use of a channel, or of each of its keys. `owner_id` is the id of the channel for both kinds.
  *
- * The following is true at every moment for each cap: the counts of all its windows plus `forgotten` equal the sum of
- * the log rows after `first_log`, plus `unlogged`, plus the reservations of open calls.
+ * After every transaction, the following is true for each cap: the sum of its counts plus `forgotten` equals the usage
+ * in the log rows after `first_log`, plus `unlogged`, plus the reservations of open calls.
  */
 export interface CapsTable {
   id: Generated<number>
@@ -19,16 +19,17 @@ export interface CapsTable {
   models: string
   /** The names and patterns in `models` as one regular expression; null for all models. */
   pattern: string | null
-  /** The time zone of the calendar, an IANA name. */
+  /** The time zone in which days, weeks and months begin, as an IANA name. */
   zone: string
   most: number
   /** Added to `most` until `raise_until` (epoch seconds). */
   raise_by: number
   raise_until: number
-  /** The id of the last log row that is older than the cap. */
+  /** The id of the newest log row when the cap was created. The cap counts later rows. */
   first_log: number
   /**
-   * The amount counted without a log row: for failed attempts, for deleted rows, and for calls while logging is off.
+   * The counted amount that has no log row, for example of failed attempts, of deleted rows, and of calls while logging
+   * is off.
    */
   unlogged: Generated<number>
   /** The amount counted in windows that have been deleted. */
@@ -40,7 +41,9 @@ export interface CapCountsTable {
   cap_id: number
   /** The keyed hash of the key, for caps of keys; otherwise ''. */
   part: string
-  /** The start of the window or step in epoch seconds; 0 for caps of concurrent calls and caps that never end. */
+  /**
+   * The start of the window or step in epoch seconds; 0 for caps of concurrent calls and for windows that never end.
+   */
   start: number
   used: number
 }
@@ -58,10 +61,10 @@ export interface CapPlacesTable {
 export interface CapWaitsTable {
   ticket: number
   channel_id: number
-  /** The cap that had no room for the call, and the key that the call needs; '' for any. */
+  /** The cap that had no room for the call, and the key (`part`) for which the call waits; '' if it can use any key. */
   cap_id: number
   part: string
   node_id: string
-  /** The time at which the call's process last reported that it waits, in epoch milliseconds. */
+  /** The time at which the call's process last reported that the call is waiting, in epoch milliseconds. */
   seen_ms: number
 }

@@ -15,7 +15,10 @@ export interface CaptureRulesTable {
   size_limit: number
 }
 
-/** An object store, or a file on the named node. Older rows do not name their node. */
+/**
+ * The place of a recorded request: the object store, or a file on the node after the colon. Rows of earlier versions do
+ * not contain the node.
+ */
 export type CapturePlace = 's3' | 'files' | `files:${string}`
 
 /** Added by Tollgate: the recorded requests, and the places of their contents. */
@@ -26,6 +29,6 @@ export interface CapturesTable {
   token_id: number
   rule_id: number
   place: CapturePlace
-  /** True if the request is deleted for people, but its object has not been removed from the store yet. */
+  /** True if people can no longer see the request, but its object or file has not been removed yet. */
   deleted: boolean
 }

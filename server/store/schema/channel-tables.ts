@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely'
 import type { CarryColumns } from './carry-columns.ts'
 
-/** The upstream channels. */
+/** The channels. Each is a configured connection to an upstream. */
 export interface ChannelsTable extends CarryColumns {
   id: Generated<number>
   type: number
@@ -26,11 +26,14 @@ export interface ChannelsTable extends CarryColumns {
   config: string
   system_prompt: string
   unlogged_quota: number
-  /** The text of a JSON object with the price list that is read on a schedule, and the last result; '' = none. */
+  /**
+   * The text of a JSON object with the source of the price list that is read on a schedule, and the result of the last
+   * check; '' = none.
+   */
   price_feed: Generated<string>
   /**
-   * Added by Tollgate: the reason for which the gateway last changed the status or skipped the channel, and the time
-   * (epoch seconds); '' = nothing to report.
+   * Added by Tollgate: the reason why the gateway last changed the channel's status or skipped the channel ('' = it
+   * never did), and the time of that in epoch seconds.
    */
   status_reason: Generated<string>
   status_time: Generated<number>
@@ -40,13 +43,16 @@ export interface ChannelsTable extends CarryColumns {
    */
   key_mode: Generated<'single' | 'multi'>
   key_count: Generated<number>
-  /** Added by Tollgate: bits. 1 is set if the channel has caps, and 2 if each of its keys has caps. */
+  /**
+   * Added by Tollgate: a bit mask. 1 is set if the channel has caps for itself, and 2 if it has caps for each of its
+   * keys.
+   */
   capped: Generated<number>
-  /** Added by Tollgate: true if the channel takes no new sessions. */
+  /** Added by Tollgate: true if the channel is being drained, so that it accepts no new sessions. */
   draining: Generated<boolean>
   /**
-   * The time since which the channel has been drained, in epoch seconds; 0 = it is not drained, or its sessions have
-   * ended.
+   * The time at which the drain began, in epoch seconds; 0 = the channel is not being drained, or all of its sessions
+   * have ended.
    */
   drained_at: Generated<number>
 }
@@ -71,7 +77,10 @@ export interface ChannelTestsTable {
   message: string
 }
 
-/** Added by Tollgate: a session that began while the channel to which it would belong was drained. */
+/**
+ * Added by Tollgate: a session that began while a channel was being drained, and that would have been assigned to that
+ * channel without the drain.
+ */
 export interface DrainSessionsTable {
   channel_id: number
   /** A hash of the token and the session's name. */

@@ -7,7 +7,10 @@ export interface ImportsTable {
   program: string
   /** The address of the source without its password. */
   source: string
-  /** True if the installation was empty. The rows then kept their ids. */
+  /**
+   * True if the installation was empty when the import began. The imported rows then have the same ids as in the
+   * source.
+   */
   is_fresh: boolean
   /** Epoch seconds. */
   started_at: number
@@ -15,9 +18,9 @@ export interface ImportsTable {
   /** The time at which the source was last read to its end; 0 = never. */
   finished_at: Generated<number>
   /**
-   * The highest ids of users, tokens and channels in the source's log. Up to these ids, log rows keep the ids of users,
-   * tokens and channels that no longer exist, because new rows in this installation never get them. All are 0 if ids
-   * are not kept.
+   * The highest ids of users, tokens and channels in the source's log. Imported log rows keep ids up to these even if
+   * the user, token or channel no longer exists, because new rows in this installation get higher ids. All three are 0
+   * if the import does not keep ids.
    */
   known_users: Generated<number>
   known_tokens: Generated<number>
@@ -30,7 +33,7 @@ export interface ImportsTable {
   charge_quota: Generated<number>
 }
 
-/** Added by Tollgate: a row of the source, and the row that it became in this installation. */
+/** Added by Tollgate: a row of the source, and the row of this installation that was made from it. */
 export interface ImportRowsTable {
   import_id: number
   kind: string
@@ -38,7 +41,10 @@ export interface ImportRowsTable {
   target_id: number
   /** A name or a hash of a key that identifies the row in the source. */
   mark: Generated<string>
-  /** The source's figures at the time of the last import. A later run adds the difference. */
+  /**
+   * The figures of the row in the source at the time of the last run. A later run adds the difference to the figures in
+   * this installation.
+   */
   quota: Generated<number>
   used: Generated<number>
   requests: Generated<number>
@@ -47,9 +53,7 @@ export interface ImportRowsTable {
 /** Added by Tollgate: an import that the console or the command line started. At most one of them is active. */
 export interface ImportRunsTable {
   id: Generated<number>
-  /**
-   * 1 while the run is queued or running; otherwise null. The column is unique, so that no two runs are active at once.
-   */
+  /** 1 while the run is queued or running; otherwise null. The column is unique, so that only one run can be active. */
   active: number | null
   state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled' | 'interrupted'
   dry_run: boolean
@@ -57,11 +61,11 @@ export interface ImportRunsTable {
   source: string
   /** The addresses and the salt key, encrypted; '' after the source was deleted. */
   sealed: Generated<string>
-  /** The id and the name of the uploaded file; '' if there is none. */
+  /** The id and the name of an uploaded file from which the run reads; '' if it reads from a database. */
   upload: Generated<string>
   upload_name: Generated<string>
   merge: boolean
-  /** Comma-separated parts; '' = all. */
+  /** The parts to import, separated by commas; '' = all. */
   parts: Generated<string>
   since: Generated<number>
   started_by: string

@@ -13,15 +13,18 @@ export type LimitOwner = 'token' | 'user'
 export interface OpLimits {
   token?: Limits | undefined
   user?: Limits | undefined
-  /** The time of the process's clock, in epoch seconds. SQLite uses it. PostgreSQL uses its own clock. */
+  /**
+   * The time of the process's clock, in epoch seconds. The ledger uses it on SQLite. On PostgreSQL it uses the
+   * database's clock.
+   */
   at: number
 }
 
-/** The usage of a token or a user in the last minute: 60 whole seconds and the current one. */
+/** The usage of a token or a user in the last minute: 60 complete seconds and the current one. */
 export interface Minute {
   calls: number
   tokens: number
-  /** Seconds until all of these calls, or all of these tokens, have left the last minute. */
+  /** The number of seconds until none of these calls, or none of these tokens, are in the last minute. */
   callsReset: number
   tokensReset: number
 }
@@ -29,8 +32,8 @@ export interface Minute {
 export type Minutes = Partial<Record<LimitOwner, Minute>>
 
 /**
- * The values for the log row of a call if its process dies during the call. The call's crash charge is for these
- * tokens.
+ * If the process dies during a call, the call is charged its crash charge and gets a log row with these values. The
+ * crash charge is the price of these tokens.
  */
 export interface CrashRow {
   channelId: number
@@ -38,17 +41,17 @@ export interface CrashRow {
   completionTokens: number
 }
 
-/** The place that a call needs on a channel with caps. A call that has a place is counted in the caps. */
+/** The place that a call needs on a channel with caps. The caps count each call that has a place. */
 export interface PlaceAsked {
-  /** The name of the model in the request to the channel. It matters because caps can apply to some models only. */
+  /** The name of the model in the request to the channel. Caps can be restricted to certain models. */
   model: string
   /** The keyed hashes of the keys that the call may use, in order of preference; '' for the only key of a channel. */
   parts: readonly string[]
   /** Tokens reserved in the caps until the call ends. */
   tokens: number
   /**
-   * The call needs at least this many units. The minimum matters because a cap of quota may leave fewer units than
-   * requested.
+   * The minimum number of units that the call needs. A cap of quota or cost may leave fewer units than requested, and
+   * refuses the call only if it leaves fewer than this minimum.
    */
   least: number
   /**
@@ -71,18 +74,18 @@ export interface HoldOp {
   /** The units that are charged for the call if this process dies before it settles the hold. */
   crashCharge: number
   nodeId: string
-  /** If absent, the channel and the tokens are not known. */
+  /** Absent if the channel and the numbers of tokens are not known yet. */
   crashRow?: CrashRow | undefined
   /** Epoch seconds. */
   createdAt: number
   modelName: string
   requestId: string
   /**
-   * If absent, no limit is in force and the call is not counted. `tokens` are reserved in the per-minute counts until
-   * the call ends.
+   * Absent if neither the token nor the user has limits. Such calls are not counted. `tokens` are reserved in the
+   * per-minute counts until the call ends.
    */
   limits?: OpLimits & { tokens: number }
-  /** If absent, the channel has no caps. `channelId` is then absent, too. */
+  /** `caps` and `channelId` are both absent if the channel has no caps. */
   caps?: PlaceAsked
   channelId?: number
   /** The lease of this process from which the whole amount is taken. The call has no limits and no caps. */
@@ -90,8 +93,8 @@ export interface HoldOp {
 }
 
 /**
- * Takes up to `amount` further units (at least `minimum`) for an open hold. With 0 units, it only updates the crash
- * charge.
+ * Takes up to `amount` further units, but at least `minimum`, for an open hold. If `amount` is 0, only the crash charge
+ * and crash row are updated.
  */
 export interface ExtendOp {
   kind: 'extend'
@@ -103,16 +106,19 @@ export interface ExtendOp {
   crashCharge: number
   /** If absent, the crash row is unchanged. */
   crashRow?: CrashRow | undefined
-  /** The limits of the call. Only the budgets among them are checked. */
+  /** The limits of the call. An extension checks only its budgets. */
   limits?: OpLimits
-  /** Moves the call to `channelId`, where it needs this place. If that channel is full, nothing changes. */
+  /**
+   * Moves the call to the channel `channelId`, on which it needs this place. If that channel has no place, nothing
+   * changes.
+   */
   caps?: PlaceAsked
   channelId?: number
   /** True if the call moves to a channel without caps. This frees its place. */
   leaves?: true
   /** The channel on which the call has a place. */
   placedOn?: number
-  /** Epoch seconds. It is set if `caps`, `leaves` or `placedOn` is. */
+  /** Epoch seconds. Required if `caps`, `leaves` or `placedOn` is set. */
   at?: number
 }
 
@@ -131,31 +137,34 @@ export interface SettleOp {
   /** 1 if the call counts as a request, otherwise 0. */
   requests: 0 | 1
   /**
-   * The row to write; undefined if there is nothing to log, or if logging is off. If logging is off, the charge counts
-   * as unlogged.
+   * The log row to write; undefined if there is nothing to log or if logging is off. Without a row, the charge is added
+   * to `unlogged_quota`.
    */
   log: LogRow | undefined
   /** Epoch seconds. */
   at: number
-  /** The units held, according to the hold's owner. If the row in the store differs, the row is used. */
+  /**
+   * The amount of the hold, if the process that made it knows it. If the row in the database has another amount, the
+   * settle uses that of the row.
+   */
   held?: number
   /**
-   * The cost of the call for the operator, in units, for the caps of its channel; absent = not known. The log row has
-   * it, too.
+   * What the call costs the operator, in units; absent = not known. Caps of cost count it if there is no log row, which
+   * also contains it.
    */
   cost?: number
-  /** The tokens that a call with limits used. They replace its reservation; absent = the reservation stays. */
-  tokens?: number
   /**
-   * The limits of the call. Only the budgets among them are checked, so that a charge above the hold never exceeds a
-   * budget.
+   * The number of tokens that the call used. It replaces the number that the call reserved in its limits and caps;
+   * absent = the reserved number stays counted.
    */
+  tokens?: number
+  /** The limits of the call. A settle checks only its budgets, so that a charge above the hold does not exceed them. */
   limits?: OpLimits
   /** The channel on which the call has a place. */
   placedOn?: number
   /**
-   * The lease of this process that pays for the call, which has no row in `holds` yet. Either the charge is at most
-   * `held`, or the call may take a balance below zero.
+   * The lease of this process from which the call is paid. The call has no row in `holds` yet. Either `charge` is at
+   * most `held`, or `mayGoNegative` is true.
    */
   lease?: string | undefined
 }
@@ -176,20 +185,25 @@ export type TakeResult = { minutes?: Minutes } & (
   | {
       ok: false
       /**
-       * The owner whose balance or budget was insufficient. `gone` means that the account or the hold does not exist
-       * (any more).
+       * The owner whose balance or budget was insufficient. `gone` means that the user, the token or the hold does not
+       * exist.
        */
       reason: 'user' | 'token' | 'gone'
-      /** Units that were available in that balance or budget. */
+      /** The units that were left in the insufficient balance or budget. */
       available: number
-      /** True if other holds are open on that account. More units may then come back soon. */
+      /**
+       * True if the same token or user has other open holds. When they are settled, more units may become available.
+       */
       othersOpen: boolean
-      /** Units charged to that account so far. The number rises whenever a call is settled, on any node. */
+      /** The units charged to that token or user so far. The number rises whenever a node settles a call. */
       used: number
-      /** Set if this budget, and not the balance, was insufficient. It starts again in `retryAfter` seconds. */
+      /**
+       * Set if a budget was insufficient, and not the balance. A new day or month of the budget begins in `retryAfter`
+       * seconds.
+       */
       budget?: 'daily' | 'monthly'
       retryAfter?: number
-      /** True if processes have leases on that account. They return the leases on request. */
+      /** True if processes have leases on the balance of that token or user. They return the leases on request. */
       leased?: boolean
     }
   | LimitReached
@@ -217,9 +231,9 @@ export interface ChannelFull {
   metric: CapMetric
   /** Seconds until there may be room for the call. */
   retryAfter: number
-  /** True if other open calls may give room back earlier. */
+  /** True if other calls are open or waiting, so that there may be room before `retryAfter`. */
   othersOpen: boolean
-  /** True if the call asks for more than the cap allows at all, so that waiting does not help. */
+  /** True if the call needs more than the whole cap, so that waiting does not help. */
   never: boolean
   /** The call's ticket, if it joined the line. */
   ticket?: number
@@ -227,12 +241,16 @@ export interface ChannelFull {
 
 export interface SettleResult {
   /**
-   * Units charged. They are below the requested charge only in strict mode, if the balance could not cover the excess.
+   * The units charged. Fewer than the requested charge if it was above the hold, the balance could not cover the
+   * difference, and the balance must not become negative.
    */
   charged: number
-  /** False if another process had already closed the hold. In that case, nothing was done. */
+  /** False if the hold no longer existed. In that case, nothing was changed. */
   found: boolean
-  /** True if the lease that should pay is gone, because another process considered this process dead. */
+  /**
+   * True if the lease from which the call should be paid no longer exists. This happens if another process considered
+   * this process dead.
+   */
   leaseGone?: boolean
 }
 
@@ -240,11 +258,11 @@ export type LedgerResult = TakeResult | SettleResult
 
 /**
  * Applies a batch in one transaction: settles first, then extensions, then holds, each group in the given order.
- * Results are in the order of `ops`. Rejects if the transaction failed. In that case, nothing was done.
+ * Results are in the order of `ops`. Rejects if the transaction failed.
  */
 export interface LedgerStore {
   apply(ops: readonly LedgerOp[]): Promise<LedgerResult[]>
-  /** Absent on SQLite, where a hold costs no round trip. */
+  /** Absent on SQLite, where a hold needs no round trip and leases would save nothing. */
   readonly leases?: LeaseStore
 }
 
@@ -265,9 +283,12 @@ export interface LeaseRequest extends LeaseOfAccount {
   least: number
 }
 
-/** The leases of this process. Operations that name one of them must come in one batch at a time. */
+/** The leases of this process. Only one batch at a time may contain operations that are paid from the same lease. */
 export interface LeaseStore {
-  /** Resolves with the number of units taken; undefined if the share is too small. */
+  /**
+   * Resolves with the number of units taken; undefined if the share is less than `least`, or if the user or the token
+   * does not exist.
+   */
   take(request: LeaseRequest): Promise<number | undefined>
   /** Must be called after a lease was returned. */
   forget(id: string): void

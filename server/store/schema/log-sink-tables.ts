@@ -2,20 +2,23 @@
 export interface LogSinksTable {
   /** The address of the sink, without credentials. */
   name: string
-  /** The id of the last row that the sink has. */
+  /** The id of the last row that has been copied to the sink. */
   sent_to: number
-  /** The id of the last row that an attempt may have stored in the sink, if it is larger than `sent_to`. */
+  /**
+   * The id of the last row that the current or last attempt sends. If it is larger than `sent_to`, the sink may or may
+   * not have the rows up to it.
+   */
   sending_to: number
   sent_rows: number
   /** Epoch seconds. */
   sent_at: number
-  /** Rows that retention deleted before they were copied. */
+  /** The number of rows that were deleted before they were copied. */
   lost_rows: number
   lost_at: number
   /** The reason why the last attempt failed; '' if it did not. */
   error: string
   failed_at: number
-  /** The process that copies, and the time (epoch seconds) until which no other process may. */
+  /** The process that copies, and the time (epoch seconds) until which no other process may copy. */
   holder: string
   held_until: number
 }

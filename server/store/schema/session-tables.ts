@@ -8,7 +8,7 @@ export interface SessionsTable {
   created_time: number
   last_seen_time: number
   expires_time: number
-  /** Where the session was last seen: the address, and the truncated User-Agent; '' = not known. */
+  /** The IP address and the truncated User-Agent of the session's last request; '' = not known. */
   address: Generated<string>
   client: Generated<string>
 }

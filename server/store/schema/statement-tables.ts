@@ -1,6 +1,7 @@
 /**
  * Added by Tollgate: monthly statements that were sent by email. The state `sending` is written before an email is
- * handed over, so that no node sends it twice. If the process dies at that moment, this state stays.
+ * passed to the mail server, so that no node sends it twice. If the process dies before the email has been sent, the
+ * state stays `sending`.
  */
 export interface StatementEmailsTable {
   /** YYYY-MM. */

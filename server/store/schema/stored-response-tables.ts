@@ -1,8 +1,11 @@
-/** Added by Tollgate: responses and conversations that a service stores, for as long as callers may refer to them. */
+/**
+ * Added by Tollgate: responses and conversations that an upstream stores. A row is kept for as long as callers may
+ * refer to the response.
+ */
 export interface StoredResponsesTable {
-  /** The service's id for the response. */
+  /** The upstream's id of the response. */
   id: string
-  /** The user who made the response. Nobody else may use it. */
+  /** The user who requested the response. Other users cannot use it. */
   user_id: number
   channel_id: number
   /** The keyed hash of the channel's key, for a channel that has several keys; '' otherwise. */

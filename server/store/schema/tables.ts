@@ -34,7 +34,7 @@ import type { VirtualModelsTable } from './virtual-model-tables.ts'
 export interface UsersTable extends LimitColumns {
   id: Generated<number>
   username: string
-  /** An argon2id or imported bcrypt hash. Empty for accounts without a password. An empty hash never matches. */
+  /** An argon2id hash, or an imported bcrypt hash. No password matches an empty hash. */
   password: string
   display_name: string
   role: number
@@ -44,7 +44,7 @@ export interface UsersTable extends LimitColumns {
   wechat_id: string
   lark_id: string
   oidc_id: string
-  /** Ours: the keyed hash of the access token, which one-api stores in plain text. */
+  /** Ours: the keyed hash of the access token. (one-api stores the token itself.) */
   access_token_hash: string | null
   quota: number
   used_quota: number
@@ -52,14 +52,16 @@ export interface UsersTable extends LimitColumns {
   group: string
   aff_code: string | null
   inviter_id: number
-  /** Ours: all quota ever given or taken, except by usage. granted_quota = quota + used_quota + open holds + leases. */
+  /** Ours: the quota ever added or removed, except by usage. Equals quota + used_quota + open holds + leases. */
   granted_quota: number
   /** Ours: the part of used_quota whose log rows were purged or never written. */
   unlogged_quota: number
   created_time: number
-  /** Ours: the id and host of the linked GitHub account. github_id is its login name, which others can take over. */
+  /**
+   * Ours: the id and host of the linked GitHub account. github_id is its login name, which can pass to another person.
+   */
   github_account_id: Generated<string>
-  /** Ours: true if the balance has been above QuotaRemindThreshold since the last reminder. */
+  /** Ours: true if the balance was above QuotaRemindThreshold after the last reminder, so the next may be sent. */
   quota_armed: Generated<boolean>
 }
 
@@ -78,7 +80,7 @@ interface LimitColumns {
 export interface TokensTable extends LimitColumns {
   id: Generated<number>
   user_id: number
-  /** The 48 characters without `sk-`, encrypted. */
+  /** The 48 characters of the key after `sk-`, encrypted. */
   key: string
   /** Ours: the keyed hash of the key, for lookups. */
   key_hash: string
@@ -94,15 +96,15 @@ export interface TokensTable extends LimitColumns {
   subnet: string | null
   /** As in new-api: the group that determines channels and ratio; '' = the owner's group. */
   group: Generated<string>
-  /** Ours: like users.granted_quota. It is maintained for limited and unlimited tokens. */
+  /** Ours: like users.granted_quota. It is also updated for unlimited tokens. */
   granted_quota: number
   unlogged_quota: number
-  /** Ours: the previous key, encrypted like the current one; empty if there is none or it has ended. */
+  /** Ours: the previous key, encrypted like the current one; empty if there is none or it is no longer valid. */
   old_key: Generated<string>
   old_key_hash: Generated<string | null>
   /** The time (epoch seconds) from which on the old key is refused; 0 if there is none. */
   old_key_until: Generated<number>
-  /** Ours: what the owner uses the token for; tokens are listed and totalled by it. '' = none. */
+  /** Ours: the project for which the owner uses the token; '' = none. Lists and totals can be grouped by it. */
   project: Generated<string>
 }
 
@@ -178,7 +180,7 @@ export interface LogsTable {
   estimated: boolean
   /** How the call ended: complete, aborted, interrupted, failed. */
   outcome: string
-  /** JSON array of the channels tried, each with status and time; '' if the first channel answered. */
+  /** JSON array of the channels that were tried, each with status and time; '' if the first channel served the call. */
   attempts: string
   /** The model that the caller named; '' if it equals `model_name`. */
   asked_model: Generated<string>
@@ -191,18 +193,18 @@ export interface LogsTable {
   upstream_message: Generated<string>
   /** The cost of the call for the operator, in quota units; null = not known. */
   cost: Generated<number | null>
-  /** For failed calls: the number of similar calls without a row, and the start of the first (epoch seconds). */
+  /** For failed calls: the number of other calls that share this row, and the time at which the first one began. */
   left_out: Generated<number>
   left_out_since: Generated<number>
-  /** True if the call was served by the channel and key of its session; null = the call has no session. */
+  /** True if the channel and key of the call's session served the call; null = the call has no session. */
   kept_place: boolean | null
-  /** How the call was made, as JSON without any content; null for other rows and for rows from earlier versions. */
+  /** Details of the request as JSON, without its content; null for rows of earlier versions and other types. */
   request: Generated<string | null>
 }
 
 /**
- * Ours: the number of rows that were written in a minute for the failed calls of a token with one error code. All nodes
- * share these counts, and therefore one limit.
+ * Ours: the number of log rows that were written in a minute for the failed calls of a token with one error code. The
+ * limit on these rows applies to all nodes together.
  */
 export interface ErrorMinutesTable {
   token_id: number
@@ -210,7 +212,7 @@ export interface ErrorMinutesTable {
   /** Minutes since 1970. */
   minute: number
   log_rows: number
-  /** Epoch seconds of the last row that represents several calls. */
+  /** The time at which the last row that several calls share was written, in epoch seconds. */
   summed_at: number
 }
 
@@ -236,8 +238,8 @@ export interface HoldsTable {
   token_id: number
   amount: number
   /**
-   * The units charged if the process that owns the hold dies: for the estimated prompt and the output known to be
-   * delivered.
+   * The units charged if the process that owns the hold dies: the price of the estimated prompt and of the output that
+   * is known to have been delivered.
    */
   crash_charge: number
   /** The last channel that was tried, and the tokens of the crash charge. */
@@ -261,8 +263,8 @@ export interface HoldsTable {
 }
 
 /**
- * Ours: a part of a balance that a process has taken in advance for future calls. It is neither left nor held. For
- * every user, left + held + leased + used = granted. The same is true for tokens with a quota of their own.
+ * Ours: a part of a balance that a process has taken in advance for future calls. It is in neither the balance nor a
+ * hold. For every user, left + held + leased + used = granted. The same is true for tokens with a quota of their own.
  */
 export interface LeasesTable {
   id: string
@@ -272,7 +274,9 @@ export interface LeasesTable {
   /** True if the amount was taken from the token's remain_quota, too. */
   token_limited: boolean
   amount: number
-  /** The version rises with every batch that takes from the lease, so that no batch takes effect twice. */
+  /**
+   * Rises with every batch that takes from the lease. A batch with an old version fails, so it is not applied twice.
+   */
   version: number
   created_at: number
 }
@@ -305,7 +309,7 @@ export interface OneTimeCodesTable {
   expires_time: number
 }
 
-/** Ours: the number and times of emails to an address, so that nobody can flood a mailbox through this server. */
+/** Ours: the number and times of emails to an address. The emails are limited, so that nobody can flood a mailbox. */
 export interface MailLimitsTable {
   recipient: string
   last_time: number

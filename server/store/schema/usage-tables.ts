@@ -23,7 +23,7 @@ export interface UsageFigures {
   prompt_tokens: number
   completion_tokens: number
   cached_tokens: number
-  /** Rows whose call was interrupted for a reason other than the caller disconnecting. */
+  /** The number of rows whose call was interrupted for a reason other than that the caller disconnected. */
   failed: number
   /** Milliseconds. */
   elapsed_time: number
@@ -41,8 +41,8 @@ export interface UsageDatesTable {
 }
 
 /**
- * The sums of a series in one hour, and the ids of its rows. `slot` is the hour (hours since 1970), and `day` is the
- * day of that hour.
+ * The sums of a series in one hour, and the id range of its rows. `slot` is the hour (hours since 1970), and `day` is
+ * the day that contains the hour (days since 1970, UTC).
  */
 export interface UsageHoursTable extends UsageFigures {
   day: number
@@ -54,7 +54,7 @@ export interface UsageHoursTable extends UsageFigures {
   last_id: number
 }
 
-/** The sums of a series on one day or in one week. `slot` is the day or week since 1970 (UTC). */
+/** The sums of a series on one day or in one week. `slot` is the number of the day or week, counted from 1970 (UTC). */
 export interface UsageSlotsTable extends UsageFigures {
   series_id: number
   slot: number
@@ -75,7 +75,8 @@ export interface UsageStateTable {
 }
 
 /**
- * The number of calls for a model that failed in one hour (hours since 1970) because of this service or its upstreams.
+ * The number of calls to a model that failed in one hour (hours since 1970) because of this installation or its
+ * upstreams.
  */
 export interface ServiceFailuresTable {
   model_name: string

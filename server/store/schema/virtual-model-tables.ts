@@ -1,20 +1,20 @@
 import type { Generated } from 'kysely'
 
-/** Added by Tollgate: a model that consists of steps. Each step names a model that may answer. */
+/** Added by Tollgate: a virtual model, which consists of steps. Each step names a model to try. */
 export interface VirtualModelsTable {
   id: Generated<number>
   name: string
   description: string
   /** JSON: a list of steps, in order. */
   steps: string
-  /** The failures after which the next step is taken, separated by commas. */
+  /** The kinds of failures after which the next step is tried, separated by commas. */
   failures: string
-  /** JSON: the model's own price in dollars; '' = the price of the step that answers. */
+  /** JSON: the price of the virtual model in dollars; '' = the price of the step that serves the call. */
   price: string
   /** The groups that may use the model, separated by commas; '' = all. */
   groups: string
   enabled: boolean
-  /** True if a stream that breaks is continued; null = the option StreamRescue decides. */
+  /** True if a stream that breaks is continued by another attempt; null = as in the option StreamRescue. */
   stream_rescue: boolean | null
   created_time: number
   updated_time: number

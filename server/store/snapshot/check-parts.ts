@@ -4,7 +4,10 @@ import { type Column, SnapshotError, type SnapshotPart, type Value } from './sna
 export interface PartsVisitor {
   /** Begins a table. Returns the function that stores its rows. */
   table(name: string, columns: readonly Column[]): Promise<(rows: Value[][]) => Promise<void> | void>
-  /** Ends a table. The next new row gets the id `next`; 0 if the table does not number its rows. */
+  /**
+   * Ends a table. `next` is the id that the next new row will get; 0 if the database does not assign the ids of the
+   * table.
+   */
   end(name: string, next: number): Promise<void>
 }
 

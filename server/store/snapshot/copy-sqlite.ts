@@ -21,7 +21,7 @@ const nameForm = /^before-.+-(\d{8}T\d{6})\.db$/
 interface CopyOptions {
   /** The SQLite file. */
   path: string
-  /** The version that upgrades the database. */
+  /** The version of the program that upgrades the database. */
   version: string
   now: Date
   log: Record<'info' | 'warn', (message: string) => void>
@@ -29,8 +29,8 @@ interface CopyOptions {
 
 /**
  * Before a SQLite database is migrated, copies it to `before-<version>-<time>.db` in the same folder, so that an
- * upgrade can be reversed. Removes all such copies except the newest three. If there is no space, the upgrade continues
- * without a copy, and a warning is logged. Does nothing for a new database.
+ * upgrade can be reversed. Removes all such copies except the newest three. If the copy fails, for example for lack of
+ * space, a warning is logged and the upgrade continues without a copy. Does nothing for a new database.
  */
 export async function copyBeforeMigration(store: Store, { path, version, now, log }: CopyOptions): Promise<void> {
   if (store.dialect !== 'sqlite' || !(await pendingMigrations(store))) return
@@ -51,12 +51,12 @@ export async function copyBeforeMigration(store: Store, { path, version, now, lo
   }
 }
 
-/** Removes a file that is no longer needed. If this fails, the server can start anyway. */
+/** Removes a file that is no longer needed. Ignores errors, because the server can start anyway. */
 function removeIfPossible(file: string): void {
   try {
     rmSync(file, { force: true })
   } catch {
-    // The error is ignored, because the warning names the cause.
+    // The caller logs a warning with the original error, which is the cause.
   }
 }
 
@@ -75,7 +75,7 @@ function requireSpace(path: string, folder: string): void {
 }
 
 function copyInto(path: string, copy: string): void {
-  // From its first byte on, nobody else may be able to read the copy.
+  // Create the file with these permissions first, so that other users can never read the copy.
   closeSync(openSync(copy, 'wx', 0o600))
   const database = new Database(path, { readwrite: true, create: false })
   try {

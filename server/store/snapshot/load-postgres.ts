@@ -11,8 +11,8 @@ import { looseSequences, tableNames } from './table-policy.ts'
 
 /**
  * Replaces the contents of a database with a snapshot. This is one transaction, so nothing changes if the process ends
- * early. Servers that start wait until the transaction ends. `mayBegin` runs as soon as starting servers have to wait,
- * and may throw.
+ * early. A server that starts in the meantime waits until the transaction ends. `mayBegin` is called when such servers
+ * have to wait, before anything is changed. If it throws, the transaction is rolled back.
  */
 export async function loadPostgres(
   store: OpenedStore,
@@ -61,7 +61,10 @@ const casts: Readonly<Record<ColumnKind, string>> = {
   text: '',
 }
 
-/** Inserts all rows with one statement that has one parameter, however many columns the rows have. */
+/**
+ * Inserts all rows with one statement. The rows are a single JSON parameter, because PostgreSQL limits the number of
+ * parameters.
+ */
 async function insert(trx: Trx, table: string, columns: readonly Column[], rows: Value[][]): Promise<void> {
   const list = columns.map(({ name }) => `"${name}"`).join(', ')
   const values = columns.map(({ kind }, at) => `(r ->> ${at})${casts[kind]}`).join(', ')

@@ -3,10 +3,10 @@ import type { SnapshotPart } from './snapshot.ts'
 /** The source from which a database is filled. */
 export interface LoadSource {
   /**
-   * The migrations that made the schema of the rows. This version must know all of them. Later migrations run
-   * afterwards.
+   * The migrations that created the schema of the snapshot. This version must have all of them. Newer migrations run
+   * after the rows have been loaded.
    */
   migrations: readonly string[]
-  /** Each call begins to read from the start. */
+  /** Reads the snapshot. Each call starts from the beginning. */
   parts(): AsyncIterable<SnapshotPart>
 }

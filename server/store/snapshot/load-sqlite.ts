@@ -8,10 +8,10 @@ import { requireColumns, visitParts } from './check-parts.ts'
 import type { LoadSource } from './load-source.ts'
 import { columnsOfSqlite } from './read-sqlite.ts'
 
-/** A SQLite file that has been filled and still has a temporary name. */
+/** A SQLite file that has been filled from a snapshot and has a temporary name. */
 export interface StagedFile {
   readonly rows: Record<string, number>
-  /** Opens the file so that its contents can be finished. Close the store before `publish`. */
+  /** Opens the file for further changes. Close the store before calling `publish`. */
   open(): Store
   /**
    * Replaces the database with the file in one step. If `keptAs` is given, the previous database is kept under that
@@ -22,8 +22,8 @@ export interface StagedFile {
 }
 
 /**
- * Fills a new file in the folder of the database from a snapshot. The database itself is not touched before `publish`,
- * so that nothing is half done if the process ends. A file that an earlier run left behind is removed.
+ * Fills a new file in the folder of the database from a snapshot. The database itself is not changed before `publish`,
+ * so it stays intact if the process ends early. If an earlier run left its file behind, the file is removed first.
  */
 export async function stageSqlite(path: string, source: LoadSource): Promise<StagedFile> {
   const staged = `${path}.loading`
@@ -54,7 +54,8 @@ async function migrated(store: Store, only?: ReadonlySet<string>): Promise<void>
 async function fill(path: string, source: LoadSource): Promise<Record<string, number>> {
   const database = new Database(path)
   try {
-    // These settings are safe, because nobody reads the file before it is complete and on the disk.
+    // These settings do not protect the file against a crash. This is safe, because the file is used only when it is
+    // complete and has been written to the disk.
     database.run('PRAGMA journal_mode = MEMORY')
     database.run('PRAGMA synchronous = OFF')
     database.run('PRAGMA foreign_keys = OFF')

@@ -2,8 +2,8 @@ import { migrationNames } from '../migrations/migrate.ts'
 import { tablePolicies } from './table-policy.ts'
 
 /**
- * A table that is not among `tables` although a database with these migrations must have it; undefined if there is
- * none. Nothing is checked for databases of other versions, which may have other tables.
+ * Returns a table that a database with these migrations must have but that is not among `tables`; undefined if there is
+ * none. Always undefined if `migrations` are not those of this version, because other versions may have other tables.
  */
 export function missingTable(migrations: readonly string[], tables: readonly string[]): string | undefined {
   const done = new Set(migrations)

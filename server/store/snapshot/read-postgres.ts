@@ -30,7 +30,7 @@ export async function snapshotOfPostgres(url: string): Promise<Snapshot> {
     // The lock prevents a partition of the log from being dropped, which would remove rows that this snapshot has not
     // read yet.
     if (hasLog) await client.query('lock table logs in access share mode')
-    // The reader of the snapshot may be slow, so there are no timeouts.
+    // The code that reads the snapshot may be slow, so timeouts are turned off.
     await client.query('set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0')
     const names = await texts(
       client,
@@ -95,7 +95,7 @@ function* partsOf(all: Value[][]): Generator<SnapshotPart> {
 /** Runs one statement with numbered parameters. */
 type Ask = (sql: string, values: readonly unknown[]) => Promise<{ rows: unknown[] }>
 
-/** The columns of a table, in their order in the table. */
+/** The columns of a table, in the order in which the table has them. */
 export async function columnsOfPostgres(ask: Ask, table: string): Promise<Column[]> {
   const { rows } = await ask(
     `select column_name as name, data_type as type from information_schema.columns
@@ -118,7 +118,7 @@ async function orderOf(client: pg.Client, table: string, columns: readonly Colum
       where i.indrelid = to_regclass($1) and i.indisprimary order by array_position(i.indkey::int2[], a.attnum)`,
     [table],
   )
-  // The log itself has no key. Only its partitions have keys.
+  // `logs` itself has no primary key. Only its partitions have one.
   if (key.length === 0 && table === 'logs') key.push('id')
   if (key.length === 0) return ''
   // Texts are compared byte by byte, as in SQLite, whatever the collation of the database.

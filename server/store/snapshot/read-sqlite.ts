@@ -21,7 +21,7 @@ export function snapshotOfSqlite(path: string): Snapshot {
     database.run('PRAGMA busy_timeout = 10000')
     database.run('PRAGMA query_only = ON')
     database.run('BEGIN')
-    // The first read of the transaction fixes the state of the database that it sees.
+    // The transaction sees the database as it is at its first read, which is this one.
     const names = database.query('select name from sqlite_master where type = ?').values('table').flat().map(String)
     const textOf = (sql: string) => database.query(sql).values().flat().map(String)
     const migrations = names.includes('schema_migrations')
@@ -79,7 +79,7 @@ async function* tableParts(database: Database, table: string): AsyncGenerator<Sn
   yield { kind: 'end', name: table, rows: count + rows.length, next: nextId(database, table) }
 }
 
-/** The columns of a table, in their order in the table. */
+/** The columns of a table, in the order in which the table has them. */
 export function columnsOfSqlite(database: Database, table: string): Column[] {
   const info = database.query('select name, type from pragma_table_info(?)').all(table)
   return (info as { name: string; type: string }[]).map(({ name, type }) => ({ name, kind: kindOf(type) }))

@@ -5,7 +5,10 @@ import { keyLines } from '../channels/key-lines.ts'
 import { sealedCarries } from '../channels/stored-carries.ts'
 import type { Store, Trx } from '../store.ts'
 
-/** The purposes for which columns are encrypted, if the store does not know them itself. */
+/**
+ * The contexts (purposes) with which columns are encrypted, for those columns whose context is defined outside the
+ * store.
+ */
 export interface SealContexts {
   option(key: string): string
   alertDestination: string
@@ -24,7 +27,10 @@ export interface Resealed {
   channels: number
   options: number
   alertDestinations: number
-  /** The numbers of sessions and access tokens that ended, because only their keyed hashes are known. */
+  /**
+   * The numbers of sessions and access tokens that ended. They cannot be kept, because only keyed hashes of them are
+   * stored.
+   */
   endedSessions: number
   endedAccessTokens: number
   /** Rows that could not be decrypted even with the old key, such as "token 7". They are unchanged. */
@@ -34,9 +40,9 @@ export interface Resealed {
 const batchRows = 500
 
 /**
- * Encrypts everything in the database under another secret key, and replaces the keyed hashes of everything that can be
- * decrypted. Sessions, access tokens, one-time codes and upstream tokens end, because nobody knows their plain text.
- * The sources of imports are deleted.
+ * Encrypts everything in the database with another secret key. Keyed hashes are calculated again if the plain text is
+ * also stored encrypted. Sessions, access tokens, one-time codes and upstream tokens end. The sources of imports are
+ * deleted.
  */
 export async function resealRows(trx: Trx, options: ResealOptions): Promise<Resealed> {
   const unreadable: string[] = []
@@ -49,7 +55,7 @@ export async function resealRows(trx: Trx, options: ResealOptions): Promise<Rese
       return undefined
     }
   }
-  // With this setting, neither the old texts nor the old hashes remain in the file.
+  // With `secure_delete`, SQLite overwrites the old texts and hashes in the file.
   const isSqlite = options.dialect === 'sqlite'
   if (isSqlite) await sql`pragma secure_delete = on`.execute(trx)
   const report = {
@@ -115,7 +121,7 @@ async function resealChannels(trx: Trx, options: ResealOptions, reseal: Reseal):
   return count
 }
 
-/** Replaces the keyed hash of a channel's key in all tables, because they identify the key by it. */
+/** Replaces the keyed hash of a channel's key in all tables that identify the key by its hash. */
 async function renameKey(trx: Trx, { from, to }: ResealOptions, channelId: number, key: string): Promise<void> {
   const before = from.fingerprint(key, 'channel-key')
   const after = to.fingerprint(key, 'channel-key')

@@ -5,8 +5,8 @@ import { tablePolicies } from './table-policy.ts'
 
 /**
  * The reason why a command of this version must not use a database, as a sentence that says what to do. Either a newer
- * version made the database, which may store things that this version would miss, or a table is missing. Undefined if
- * nothing is wrong, or if there is no installation of this version.
+ * version has migrated the database, which may contain data that this version does not know, or a table is missing.
+ * Undefined if there is no such reason, or if the database does not have all migrations of this version.
  */
 export async function schemaFault(store: Store): Promise<string | undefined> {
   if (!(await isMigrated(store))) return undefined

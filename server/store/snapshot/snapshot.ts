@@ -1,9 +1,9 @@
 import type { TablePolicy } from './table-policy.ts'
 
-/** A value as both databases can store it. */
+/** A value that SQLite and PostgreSQL can both store. */
 export type Value = string | number | boolean | null
 
-/** The type of a column's values in a snapshot, whatever the database calls this type. */
+/** The type of a column's values. Types with different names in SQLite and PostgreSQL have the same kind. */
 export type ColumnKind = 'integer' | 'real' | 'text' | 'boolean'
 
 export interface Column {
@@ -12,8 +12,9 @@ export interface Column {
 }
 
 /**
- * One piece of a snapshot. A table consists of a piece `table`, any number of pieces `rows`, and a piece `end`. `next`
- * is the id that the next new row would get; 0 if the table does not number its rows.
+ * One piece of a snapshot. A table consists of a piece of kind `table`, any number of pieces of kind `rows`, and a
+ * piece of kind `end`. `next` is the id that the next new row would get; 0 if the database does not assign the ids of
+ * the table.
  */
 export type SnapshotPart =
   | { kind: 'table'; name: string; columns: Column[] }
@@ -23,11 +24,11 @@ export type SnapshotPart =
 /** Facts about the installation at the moment of the snapshot. */
 export interface SnapshotFacts {
   dialect: 'sqlite' | 'postgres'
-  /** The names of the migrations that made the schema, sorted. */
+  /** The names of the migrations that have been run, sorted. */
   migrations: string[]
   /** Identifies the secret key; undefined if the installation was never started. */
   secretCheck: string | undefined
-  /** A table that a database of this version must have but that is missing in this one. */
+  /** A table that a database of this version must have, but that this database does not have. */
   missingTable: string | undefined
 }
 
@@ -38,20 +39,19 @@ export interface SnapshotFacts {
 export interface Snapshot {
   readonly facts: SnapshotFacts
   /**
-   * All tables that have one of these policies. Rows are read as they are consumed, so the memory needed is limited.
+   * The pieces of all tables that have one of these policies. Rows are read only as the pieces are consumed, so little
+   * memory is needed.
    */
   parts(policies: readonly TablePolicy[]): AsyncIterable<SnapshotPart>
   close(): Promise<void>
 }
 
-/**
- * The error if no snapshot can be taken from a database or loaded into it. Its message is a sentence for the operator.
- */
+/** The error if a snapshot cannot be taken or loaded. Its message is a sentence for the operator. */
 export class SnapshotError extends Error {}
 
 /** A piece has at most this many rows. */
 export const rowsPerPart = 500
-/** A piece ends when the texts of its rows have this many characters. */
+/** A piece ends when the texts of its rows have this many characters in total. */
 export const charactersPerPart = 256 * 1024
 
 /** Throws unless every number of the row is exact. */

@@ -2,15 +2,15 @@ import type { Tables } from '../schema/tables.ts'
 
 /**
  * Determines whether the rows of a table are included in a copy of an installation. `always`: the rows are included,
- * because they belong to the installation. `moved`: the rows are copied to another database, but not into a backup,
- * because they are logins that may have ended by the time the backup is restored. `never`: the rows are not included,
- * because they belong to running processes.
+ * because they belong to the installation. `moved`: the rows are included when the installation is moved to another
+ * database, but not in a backup. They are logins and other temporary secrets, which may no longer be valid when the
+ * backup is restored. `never`: the rows are not included, because they belong to running processes.
  */
 export type TablePolicy = 'always' | 'moved' | 'never'
 
 /**
- * Every table of this and of earlier versions. The compiler requires a line for each new table. A table that a later
- * migration removes stays in this list.
+ * The policy of every table of this and of earlier versions. The compiler reports a table that is missing. A table that
+ * a later migration removes stays in this list.
  */
 export const tablePolicies = {
   users: 'always',
@@ -44,7 +44,8 @@ export const tablePolicies = {
   config_marks: 'always',
   imports: 'always',
   import_rows: 'always',
-  // The addresses of sources are of no use in another installation, and uploaded files are not copied.
+  // Another installation cannot use these rows: they refer to sources that it may not reach, and to uploaded files that
+  // are not copied.
   import_runs: 'never',
   virtual_models: 'always',
   channel_dead_keys: 'always',
@@ -70,7 +71,7 @@ export const tablePolicies = {
   alert_deliveries: 'always',
 } as const satisfies Record<keyof Tables | 'usage_fold' | 'usage_part', TablePolicy>
 
-/** Sequences that no column owns. */
+/** Sequences that do not belong to a column. */
 export const looseSequences = ['cap_tickets'] as const
 
 /**

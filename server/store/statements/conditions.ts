@@ -18,7 +18,7 @@ export function contains(column: Expression<string>, text: string): RawBuilder<S
  * must not contain a comma.
  */
 export function isAmong(column: Expression<string>, part: string): RawBuilder<SqlBool> {
-  // LIKE differs between the two databases. Removing the part works the same on both.
+  // LIKE is case-insensitive on SQLite, so the condition is instead that removing the part changes the list.
   const parts = sql<string>`(',' || ${column} || ',')`
   return sql<SqlBool>`replace(${parts}, ${`,${part},`}, '') <> ${parts}`
 }
@@ -28,8 +28,12 @@ export function idOf(keyword: string): number {
   return /^\d{1,15}$/.test(keyword) ? Number(keyword) : 0
 }
 
-/** True on PostgreSQL, where rows that are read in order to change them must be locked. SQLite has a single writer. */
+/**
+ * True on PostgreSQL, where a transaction must lock the rows that it reads and then changes. SQLite needs no row locks,
+ * because it has a single writer.
+ */
 export function needsRowLocks(db: Db): boolean {
-  // The class of the adapter is not checked, because the import is a separate bundle with its own copy of the class.
+  // `instanceof` is not used, because the import of other programs is a separate bundle with its own copy of the
+  // adapter's class.
   return db.getExecutor().adapter.supportsTransactionalDdl
 }

@@ -5,8 +5,9 @@ export function isUniqueViolation(error: unknown): boolean {
 }
 
 /**
- * True if PostgreSQL aborted a transaction because of a deadlock or a serialization failure. In the latter, each of two
- * transactions changed rows that the other had read. The transaction had no effect and may be repeated.
+ * True if PostgreSQL aborted a transaction because of a deadlock or a serialization failure. In a serialization
+ * failure, two transactions changed rows that the other one had read. The aborted transaction had no effect and may be
+ * repeated.
  */
 export function isDeadlock(error: unknown): boolean {
   const code = codeOf(error)
@@ -23,7 +24,7 @@ export function isLocked(error: unknown): boolean {
   return codeOf(error) === 'SQLITE_BUSY'
 }
 
-/** True if the disk of a SQLite database is full, or if the file must not become larger. */
+/** True if the disk of a SQLite database is full, or if the file has reached its maximum size. */
 export function isFull(error: unknown): boolean {
   const code = codeOf(error)
   return code === 'SQLITE_FULL' || code.startsWith('SQLITE_IOERR') || code === 'ENOSPC' || code === 'EFBIG'

@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Tables } from '../schema/tables.ts'
 import type { Db } from '../store.ts'
 
-/** A part of a sorted list. */
+/** A request for one page of a sorted list. */
 export interface Page<Column extends string> {
   offset: number
   limit: number
@@ -10,7 +10,7 @@ export interface Page<Column extends string> {
   descending: boolean
 }
 
-/** Rows of one page and the number of rows on all pages. */
+/** The rows of one page, and the number of rows on all pages (`total`). */
 export interface Listed<Row> {
   rows: Row[]
   total: number
@@ -21,14 +21,14 @@ export interface Listed<Row> {
 }
 
 /**
- * In tables that grow with every call, counting stops at this number, because nobody pages that far and counting
- * millions of rows is slow.
+ * The maximum to which rows are counted in tables that grow with every call. Counting millions of rows is slow, and no
+ * person looks at pages after this many rows.
  */
 export const mostCounted = 100_000
 
 /**
- * Reads one page of the matching rows. Rows that are equal in the sorted column are in id order. `select` chooses the
- * columns. It may also sort by another column first. `total` is at most `countLimit`.
+ * Reads one page of the matching rows. Rows with the same value in the sorted column are in id order. `select` adds the
+ * columns to the query, and may also sort by another column first. `total` is at most `countLimit`.
  */
 export async function listPage<Table extends keyof Tables, Row>(
   db: Db,

@@ -1,6 +1,6 @@
 /**
- * Codes of failures that occur before anything is sent to PostgreSQL: network errors, a server that is starting up, and
- * the driver's timeouts.
+ * Codes and messages of failures that occur before anything is sent to PostgreSQL: network errors, a server that is
+ * starting up, and timeouts of the driver.
  */
 const unsent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|57P03)$/
 const unsentWords =

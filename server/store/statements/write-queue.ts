@@ -1,6 +1,6 @@
 import { isLocked } from './database-errors.ts'
 
-/** The time that another program, such as a backup or a shell, may hold the lock before a write fails. */
+/** If another program, such as a backup or a shell, holds the lock of the database for this long, writes fail. */
 const patienceMs = 10_000
 const pollMs = 20
 const anotherMs = 1_000
@@ -8,28 +8,28 @@ const anotherMs = 1_000
 /** Runs one write at a time, in order of arrival. */
 export interface WriteQueue {
   run<T>(work: () => Promise<T>): Promise<T>
-  /** True if nothing runs or waits, so that synchronous work can run without queueing. */
+  /** True if no write is running or waiting. Synchronous work can then run without the queue. */
   idle(): boolean
 }
 
 /**
- * A queue for all writes. SQLite has a single writer, and if a transaction stayed open across an `await`, it would
- * include the statements that the ledger sends on the same connection in the meantime. Every write therefore passes
- * through this queue. While another program holds the lock, writes wait and everything else continues. SQLite's own
- * waiting would stop the whole process.
+ * A queue for all writes to SQLite. All writes use one connection. Without the queue, a transaction that is open during
+ * an `await` would also contain the statements that other code sends in the meantime. While another program holds the
+ * lock of the database, writes wait here and the rest of the process continues. If SQLite itself waited for the lock,
+ * it would block the whole process.
  */
 export function createWriteQueue(): WriteQueue {
   let tail: Promise<unknown> = Promise.resolve()
   let pending = 0
   /**
-   * The times at which another program's lock was first and last seen. All waiting writes measure their time limit from
-   * the first of these times.
+   * The times at which a write first and last failed because another program holds the lock. The time limit of all
+   * waiting writes starts at the first of these times.
    */
   let locked: { sinceMs: number; seenMs: number } | undefined
 
   /**
-   * Runs `work` when the lock is free. Work begins by taking the lock, so if this fails, none of the work has been
-   * done.
+   * Runs `work`, and repeats it while another program holds the lock. It can be repeated, because it begins by taking
+   * the lock and does nothing before that.
    */
   async function whenUnlocked<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
@@ -39,7 +39,7 @@ export function createWriteQueue(): WriteQueue {
         return result
       } catch (error) {
         const nowMs = performance.now()
-        // If no lock was seen for a while, this lock is a different one.
+        // If the last failure was longer ago than `anotherMs`, this is another lock, and the time limit starts again.
         const sinceMs = locked && nowMs - locked.seenMs < anotherMs ? locked.sinceMs : nowMs
         locked = isLocked(error) ? { sinceMs, seenMs: nowMs } : undefined
         if (!locked || nowMs - sinceMs > patienceMs) throw error

@@ -5,22 +5,22 @@ import { serviceFailure } from './service-failures.ts'
 import { usageRows } from './usage-rows.ts'
 import { dayHours, type HourRange, hourSeconds, kindFor, uncounted } from './usage-series.ts'
 
-/** The calls for one model in one slot. A slot is an hour or a day, counted from 1970 (UTC). */
+/** The calls to one model in one slot. A slot is an hour or a day, counted from 1970 (UTC). */
 export interface SlotAvailability {
   grain: 'day' | 'hour'
   slot: number
   model: string
   /**
-   * The number of calls that were served or that failed because of this service. Calls that failed because of the
-   * caller do not count. `failed` is the number of those that failed.
+   * The number of calls that were served, or that failed because of this installation or its upstreams. Calls that
+   * failed because of the caller are not counted. `failed` is the number of counted calls that failed.
    */
   calls: number
   failed: number
 }
 
 /**
- * The calls for each model, by day in one range and by hour in another range, with a single query. Ranges are in hours
- * since 1970.
+ * The calls to each model, by day in the range `days` and by hour in the range `hours`, read with one query. Ranges are
+ * in hours since 1970.
  */
 export async function availabilityOf(
   db: Db,

@@ -11,14 +11,14 @@ export interface MinuteCalls {
   requests: number
   failed: number
   /**
-   * `served` is the number of these requests that were charged, and therefore reached the channel. `interrupted` is the
-   * number of served requests that were interrupted.
+   * `served` is the number of these requests that the channel served, which are those in charged rows. `interrupted` is
+   * the number of served requests that failed or were interrupted.
    */
   served: number
   interrupted: number
 }
 
-/** The number of a minute's responses whose time to the first byte falls into one step of the histogram. */
+/** The number of responses in a minute whose first byte time is in one step of the histogram. */
 export interface MinuteTimes {
   minute: number
   step: number
@@ -34,9 +34,7 @@ export interface MinuteAttempts {
   calls: number
 }
 
-/**
- * The log rows that are read: those with ids from `first` to `last` that were written since `since` (epoch seconds).
- */
+/** The log rows to read: those with ids from `first` to `last` and a time of at least `since` (epoch seconds). */
 export interface MinuteRange {
   first: number
   last: number
@@ -44,7 +42,7 @@ export interface MinuteRange {
 }
 
 const minute = sql.raw('l.created_at / 60')
-// A row may also represent other failed calls that have no row.
+// A row of a failed call can be shared with other failed calls, which are counted in `left_out`.
 const calls = sql.raw('1 + l.left_out')
 const isFailed = sql.raw("l.outcome in ('failed', 'interrupted')")
 const isServed = sql.raw(`l.type = ${logType.consume}`)
@@ -72,7 +70,7 @@ export async function timesByMinute(db: Db, range: MinuteRange): Promise<MinuteT
 
 const mostAttemptRows = 5000
 
-/** The newest rows with failed attempts. */
+/** The attempts in the newest rows that have more than one attempt or a failed one. */
 export async function attemptsByMinute(db: Db, range: MinuteRange): Promise<MinuteAttempts[]> {
   const { rows } = await sql<MinuteAttempts>`
     select ${minute} as minute, l.type, l.attempts, ${calls} as calls from ${within(range)} and l.attempts <> ''

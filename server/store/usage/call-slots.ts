@@ -14,16 +14,14 @@ export interface SlotCalls {
   first_id: number
 }
 
-/** The number of a slot's responses whose time to the first byte falls into one step of the histogram. */
+/** The number of responses in a slot whose first byte time is in one step of the histogram. */
 export interface SlotTimes {
   slot: number
   step: number
   responses: number
 }
 
-/**
- * The log rows that are read: those with ids from `first` to `last` that were written since `since` (epoch seconds).
- */
+/** The log rows to read: those with ids from `first` to `last` and a time of at least `since` (epoch seconds). */
 interface SlotRange {
   first: number
   last: number
@@ -31,7 +29,7 @@ interface SlotRange {
 }
 
 const isCall = sql.raw(`(l.type = ${logType.consume} or l.type = ${logType.error})`)
-// A row may also represent other failed calls that have no row.
+// A row of a failed call can be shared with other failed calls, which are counted in `left_out`.
 const calls = sql.raw('1 + l.left_out')
 
 /** The calls by slot and user. A slot is `seconds` long, and slots are counted from 1970. */
@@ -46,7 +44,7 @@ export async function callsBySlot(db: Db, { first, last, since }: SlotRange, sec
   return rows
 }
 
-/** The times to the first byte by slot, as a histogram. */
+/** The first byte times of each slot, as a histogram. */
 export async function timesBySlot(db: Db, { first, last, since }: SlotRange, seconds: number): Promise<SlotTimes[]> {
   const { rows } = await sql<SlotTimes>`
     select l.created_at / ${sql.lit(seconds)} as slot, ${firstByteStep} as step, count(*) as responses

@@ -6,7 +6,7 @@ import { type Dimension, filteredColumns, type HourRange, matches, type RowFilte
 /** Failed attempts at one channel for one model in one hour. */
 export type FailuresOfHour = ChannelFailuresTable
 
-/** Adds the counts to the figures of their hours. Counts of channels that no longer exist are dropped. */
+/** Adds the counts to the failures of their hours. Counts of channels that no longer exist are ignored. */
 export async function addChannelFailures(trx: Trx, counts: readonly FailuresOfHour[]): Promise<void> {
   // All nodes use the same order, so that two nodes cannot deadlock.
   const ordered = [...counts].sort(
@@ -22,8 +22,9 @@ export async function addChannelFailures(trx: Trx, counts: readonly FailuresOfHo
 }
 
 /**
- * The hourly failures `f` that a query about calls includes. Undefined for queries that are not about channels. Also
- * undefined for queries about people or tokens, because the failures are not recorded by person or token.
+ * The FROM and WHERE clauses for the hourly failures `f` that a query about channels includes. Undefined for other
+ * queries. Also undefined if the query filters or groups by user or token, because failures are not recorded by user or
+ * token.
  */
 export function failuresFor(
   { type: _type, ...filter }: RowFilter,
@@ -38,7 +39,7 @@ export function failuresFor(
     and ${matches('f', filter)}`
 }
 
-/** The dimensions of hourly failures. */
+/** The dimensions by which hourly failures are recorded. */
 export const ownColumns: Partial<Record<Dimension, true>> = { channel_id: true, model_name: true }
 
 /** The failed attempts for a query about channels, for each group and in total. */

@@ -1,5 +1,5 @@
-// A rollup takes many statements. If any of them fails, nothing of its transaction may remain, and the caller must get
-// the error. The next rollup must count the rows that this one could not.
+// A rollup consists of many statements. If one of them fails, its transaction must be rolled back, and the caller must
+// get the error. The next rollup must count the rows that were not counted.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { logType } from '../../../contract/log-types.ts'
@@ -13,7 +13,7 @@ import { rollUpUsage } from './usage-rollup.ts'
 
 const hour = 3600
 const day = 24 * hour
-/** The midnight between two weeks. */
+/** The midnight at which a week begins. */
 const start = 2800 * 7 * day
 const end = start + 21 * day
 
@@ -29,7 +29,7 @@ forEachDatabase((name, openFresh) => {
   })
   afterEach(() => store.close())
 
-  /** Writes a row for every second day, and a failed call on each of these days. */
+  /** Writes a charged call on every second day, and a failed call on each of these days. */
   async function write(quota: number): Promise<void> {
     const rows = Array.from({ length: 10 }, (_, index) => ({
       ...logRow({ userId: 1, tokenId: 1, channelId: 1 }),
@@ -49,7 +49,7 @@ forEachDatabase((name, openFresh) => {
     written.push(...rows.map((row) => ({ model: row.model_name, quota: row.quota, at: row.created_at })))
   }
 
-  /** Runs `run` while every statement of this kind fails. */
+  /** Calls `run` while every statement with this operation on this table fails. */
   async function broken([operation, table]: Statement, run: () => Promise<void>): Promise<void> {
     const execute = (text: string) => store.write((trx) => sql.raw(text).execute(trx))
     if (name === 'sqlite')
@@ -66,8 +66,8 @@ forEachDatabase((name, openFresh) => {
   }
 
   /**
-   * Checks that the cost of each model matches the rows, over all time and over a range that begins and ends within
-   * days.
+   * Checks that the charges of each model match the rows, over all days and over a range that begins and ends in the
+   * middle of a day.
    */
   async function expectSums(context: unknown): Promise<void> {
     for (const [from, to] of [
@@ -101,7 +101,8 @@ forEachDatabase((name, openFresh) => {
     expect(rows).toEqual([{ failures: count }])
   }
 
-  // The statements are in the order in which they run, so that each of them still has something to do.
+  // The statements are in the order in which a rollup runs them. Each attempt therefore gets as far as the statement
+  // that fails.
   const statements: Statement[] = [
     ['insert', 'usage_fold'],
     ['insert', 'usage_series'],
@@ -117,7 +118,7 @@ forEachDatabase((name, openFresh) => {
     ['insert', 'usage_weeks'],
   ]
 
-  test('a statement that fails undoes its step of a rollup, and the next rollup repeats the step', async () => {
+  test('if a statement fails, the step of the rollup is rolled back, and the next rollup repeats it', async () => {
     await write(100)
     for (const statement of statements) await expectFailure(statement, () => rollUpUsage(store, end))
     await rollUpUsage(store, end)
@@ -125,7 +126,7 @@ forEachDatabase((name, openFresh) => {
     await expectFailures(10)
   })
 
-  test('a statement that fails undoes the counting of late rows', async () => {
+  test('if a statement fails while late rows are counted, the step is rolled back, and the next rollup repeats it', async () => {
     await write(100)
     await rollUpUsage(store, end)
     await write(1000)
@@ -142,13 +143,13 @@ forEachDatabase((name, openFresh) => {
     await rollUpUsage(store, end)
     await expectSums('after all')
     await expectFailures(20)
-    // All rows are counted, so only the number of complete days and weeks changes.
+    // All rows are counted, so this rollup changes only the numbers of complete days and weeks.
     await expectFailure(['update', 'usage_state'], () => rollUpUsage(store, end + 7 * day))
     await rollUpUsage(store, end + 7 * day)
     await expectSums('in the next week')
   })
 
-  test('a statement that fails keeps the rows that were to be deleted', async () => {
+  test('if a statement of a purge fails, the log rows are not deleted', async () => {
     await write(100)
     await rollUpUsage(store, end)
     const purged: Statement[] = [

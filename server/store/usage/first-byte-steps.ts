@@ -7,14 +7,14 @@ const stepCount = 64
 /** The upper bounds of the steps in a histogram of first byte times, in milliseconds. */
 const bounds = Array.from({ length: stepCount }, (_, step) => Math.round(smallestMs * growth ** step))
 
-/** The step of a log row `l`. Times above the last bound belong to an additional step after it. */
+/** The SQL expression for the step of a log row `l`. Times above the last bound are in an additional last step. */
 export const firstByteStep = sql.raw(
   `case ${bounds.map((bound, step) => `when l.first_byte_time <= ${bound} then ${step}`).join(' ')} else ${stepCount} end`,
 )
 
 /**
- * The time, in milliseconds, within which the given share of the counted responses had their first byte; null if
- * nothing was counted. The time is interpolated within its step, so it is accurate to about 15 %.
+ * The percentile `share` (0 to 1) of the first byte times, in milliseconds; null if there are no responses. It is
+ * interpolated within its step, and accurate to about 15 %.
  */
 export function firstByteOf(counts: ReadonlyMap<number, number>, share: number): number | null {
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0)

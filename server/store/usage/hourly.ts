@@ -6,7 +6,7 @@ import { type HourRange, kindFor } from './usage-series.ts'
 
 const hours = { minutes: 60, shift: 0 }
 
-/** Log rows of one hour (hours since 1970). */
+/** The number of log rows in one hour (hours since 1970). */
 export interface HourRows {
   hour: number
   rows: number
@@ -14,7 +14,7 @@ export interface HourRows {
   failed: number
 }
 
-/** The calls by hour. Depending on the type, these are charged calls, or calls that failed and cost nothing. */
+/** The calls of a type by hour: charged calls (`consume`), or calls that failed and were not charged (`error`). */
 export async function callsByHour(db: Db, type: 'consume' | 'error', range: HourRange): Promise<HourRows[]> {
   const filter = { type: logType[type] }
   const rows = usageRows({ kind: kindFor(filter), filter, range, bucket: hours, figures: ['requests', 'failed'] })
@@ -44,7 +44,7 @@ export async function attemptsByHour(db: Db, { from, to }: HourRange): Promise<C
     bucket: hours,
     figures: ['requests', 'failed'],
   })
-  // The figure `failed` already includes the failed attempts, so they are added only to `attempts`.
+  // In `usageRows`, `failed` already includes the failed attempts, so they are added only to `attempts`.
   const answer = await sql<ChannelHour>`
     select channel, hour, cast(sum(attempts) as bigint) as attempts, cast(sum(failed) as bigint) as failed from (
       select g as channel, bucket as hour, requests as attempts, failed from (${rows}) served

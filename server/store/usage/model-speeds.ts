@@ -7,12 +7,12 @@ import { rowsSince } from './recent-rows.ts'
 /** The maximum number of log rows that are read, newest first. */
 const mostRead = 20_000
 
-/** The streamed responses of a model whose times to the first byte fall into one step of the histogram. */
+/** The streamed responses of a model whose first byte times are in one step of the histogram. */
 export interface ModelSpeed {
   model: string
   step: number
   responses: number
-  /** Output tokens, and the milliseconds from the first byte to the end. */
+  /** The output tokens of these responses, and the milliseconds from their first byte to their end. */
   tokens: number
   ms: number
 }

@@ -4,21 +4,19 @@ import type { Trx } from '../store.ts'
 import { hourSeconds } from './usage-series.ts'
 
 /**
- * The condition that a call (log row `l`) failed because of this service or its upstreams, not because of the caller.
- * This means a server error, or an upstream that refused this server's key, credit or rate. The statuses 501 and 508
- * are excluded, because they are caused by the request.
+ * The condition that a call (log row `l`) failed because of this installation or its upstreams, and not because of the
+ * caller. Such a call failed with a server error, or because an upstream rejected this server for its key, its credit
+ * or its request rate. The statuses 501 and 508 are excluded, because the request causes them.
  */
 const isServiceFailure = `(l.type = ${logType.error} and ((l.status >= 500 and l.status not in (501, 508))
   or (l.status in (401, 402, 403, 408, 429) and l.attempts <> '')))`
 
-/**
- * The condition for failures of the service among the log rows `l`, and the number of calls that such a row represents.
- */
+/** The condition for log rows `l` of such failures, and the number of calls that share such a row. */
 export const serviceFailure = { condition: sql.raw(isServiceFailure), calls: sql.raw('1 + l.left_out') }
 
 /**
- * Counts the failures among the log rows with ids above `from`, up to `to`. They are counted together with the other
- * sums of these rows.
+ * Counts such failures in the log rows with ids above `from` and up to `to`. Called in the transaction that adds these
+ * rows to the hourly sums.
  */
 export async function addServiceFailures(trx: Trx, from: number, to: number): Promise<void> {
   const { condition, calls } = serviceFailure

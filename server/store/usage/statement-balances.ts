@@ -5,7 +5,7 @@ import { givingTypes, type StatementFigures, sumOf } from './statement.ts'
 /** The amounts of a statement. */
 export type StatementBalances = Omit<Statement, 'month' | 'time_zone' | 'start' | 'end' | 'user'>
 
-/** Computes the balances of a month from the current balance and the changes since the month. */
+/** Calculates the amounts of a month's statement from the current balance and the changes in and after the month. */
 export function statementBalances(
   figures: StatementFigures,
   month: { start: number; end: number; isOver: boolean; withCosts: boolean },
@@ -13,8 +13,8 @@ export function statementBalances(
   const { inside, later, ever } = figures
   const net = (parts: typeof inside) => sumOf(parts, ...givingTypes) - sumOf(parts, logType.consume)
   const withoutRow = figures.granted - sumOf(ever, ...givingTypes)
-  // If the account was created after `amountsSince`, every amount has a log row. The only exception is the initial
-  // credit of an account such as root.
+  // If the account was created after `amountsSince`, all of its changes have a log row with their amount, except the
+  // initial credit of an account such as root.
   const initial = figures.createdAt >= figures.amountsSince ? Math.max(0, withoutRow) : 0
   const isNew = figures.createdAt >= month.start && figures.createdAt <= month.end
   const closing = figures.balance - net(later) - (figures.createdAt > month.end ? initial : 0)

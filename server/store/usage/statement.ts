@@ -4,7 +4,7 @@ import type { Db } from '../store.ts'
 import { exactRows } from './usage-exact.ts'
 import type { RowFilter } from './usage-series.ts'
 
-/** The changes of one type. The type is a type of log rows. Calls are also divided by model. */
+/** The sums of the log rows of one type. The rows of calls are also divided by model. */
 export interface StatementPart {
   type: number
   model: string
@@ -12,21 +12,21 @@ export interface StatementPart {
   quota: number
   prompt_tokens: number
   completion_tokens: number
-  /** For calls with a known cost: the cost for the operator, and the charge minus this cost. */
+  /** For calls with a known cost: what they cost the operator, and the charges minus this cost. */
   cost: number
   margin: number
 }
 
 /** The figures from which a statement is made, all from one moment. */
 export interface StatementFigures {
-  /** The current balance, including the part that open calls hold. */
+  /** The current balance, including the amount in the holds of open calls. */
   balance: number
   held: number
   granted: number
   used: number
   /** The time at which the account was created, in epoch seconds. */
   createdAt: number
-  /** The changes in the month, the changes after it, and all changes ever. */
+  /** The changes in the month, the changes after the month, and all changes since the account was created. */
   inside: StatementPart[]
   later: StatementPart[]
   ever: StatementPart[]
@@ -88,5 +88,5 @@ export function sumOf(parts: readonly StatementPart[], ...types: number[]): numb
   return parts.reduce((sum, { type, quota }) => sum + (types.includes(type) ? quota : 0), 0)
 }
 
-/** The types of log rows that give or take quota. */
+/** The types of log rows that change a balance, except calls. */
 export const givingTypes = [logType.topUp, logType.manage, logType.system] as const

@@ -4,15 +4,15 @@ import { inHourOf, splitRange } from './usage-range.ts'
 import { type UsageAsk, usageRows } from './usage-rows.ts'
 import { figureColumns, figureOfRow, hourSeconds, kindFor, matches, uncounted } from './usage-series.ts'
 
-/** A query for usage in a time range that is exact to the second. */
+/** A query for usage in a time range with a precision of one second. */
 export interface ExactAsk extends Omit<UsageAsk, 'kind' | 'range' | 'bucket' | 'only'> {
   /** Epoch seconds. Both ends are included. If `end` is 0, the range has no end. */
   start: number
   end: number
   /**
-   * The days in the reader's time zone, as one piece for each time zone offset in the range (minutes east of UTC), in
-   * order. Rows then have the day, counted from 1970, as `bucket`. A piece ends at the hour in which the next one
-   * begins.
+   * If set, rows are grouped by days in the reader's time zone, and `bucket` is the number of the day plus one. The
+   * offset from UTC (in minutes, positive to the east) can change within the range, for example with daylight saving
+   * time. Each piece is a part of the range with one offset, and ends where the next piece begins.
    */
   days?: readonly DayPiece[]
 }
@@ -26,8 +26,8 @@ export interface DayPiece {
 const dayMinutes = 1440
 
 /**
- * Like `usageRows`, but including the partial hours at both ends of the range. The figures of these hours come from the
- * log rows, so deleted rows are missing. An hour belongs to the day in which it begins.
+ * Like `usageRows`, but includes the partial hours at both ends of the range. The figures of these partial hours come
+ * from the log rows, so rows that have been deleted are not counted. An hour belongs to the day in which it begins.
  */
 export function exactRows({ start, end, days, ...ask }: ExactAsk): RawBuilder<unknown> {
   const keys = [ask.group, ask.second].flatMap((key) => (key === undefined ? [] : [key]))
@@ -40,7 +40,8 @@ export function exactRows({ start, end, days, ...ask }: ExactAsk): RawBuilder<un
       to: Math.min(whole.to, pieces[index + 1]?.from ?? whole.to),
     }
     if (range.from >= range.to) return []
-    // The division rounds towards zero. A day is therefore added before it and subtracted after it.
+    // Integer division in SQL rounds towards zero, which is wrong for times before the first day. The bucket is
+    // therefore one day higher than the day, and the caller subtracts one.
     const bucket = offset === undefined ? undefined : { minutes: dayMinutes, shift: offset + dayMinutes }
     return [sql`select * from (${usageRows({ ...ask, kind, range, ...(bucket && { bucket }) })}) hours`]
   })
@@ -52,7 +53,7 @@ export function exactRows({ start, end, days, ...ask }: ExactAsk): RawBuilder<un
     const day = offset === undefined ? sql`0` : sql.raw(`(l.created_at / 60 + ${offset + dayMinutes}) / ${dayMinutes}`)
     const g = ask.group === undefined ? sql`0` : sql.ref(`l.${ask.group}`)
     const keyColumns = ask.second === undefined ? sql`${g} as g` : sql`${g} as g, ${sql.ref(`l.${ask.second}`)} as h`
-    // Two queries instead of one with `or`, so that each is a range of ids.
+    // There are two queries instead of one with `or`, so that each reads only one range of ids.
     return [uncounted, inHourOf(edge)].map(
       (where) => sql`
       select ${keyColumns}, ${day} as bucket, ${figures} from logs l
@@ -60,7 +61,7 @@ export function exactRows({ start, end, days, ...ask }: ExactAsk): RawBuilder<un
     )
   })
   const all = [...parts, ...rows]
-  // A range of less than an hour has no whole hours, and an empty range has no rows at all.
+  // An empty range has neither whole hours nor edges, but the query still needs its columns.
   if (all.length === 0) return sql`select * from (${usageRows({ ...ask, kind, range: whole })}) hours`
   return sql.join(all, sql` union all `)
 }

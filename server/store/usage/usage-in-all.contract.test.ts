@@ -1,5 +1,5 @@
-// The totals of a series replace its days only if the range contains all of these days. Otherwise days and hours are
-// added up.
+// Each series has totals over all of its days. A query uses the totals only if its range contains all of these days.
+// Otherwise it adds up days and hours.
 import { expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { logRow } from '../../../test/helpers/accounts.ts'
@@ -17,7 +17,10 @@ const day = 24 * hour
 const start = 19_000 * day
 const days = 20
 
-/** One call, identified by its time. Users have two tokens and several models, and sometimes their name changes. */
+/**
+ * A call whose fields are derived from its time. Users have two tokens and use several models, and some calls have
+ * another user name.
+ */
 const callAt = (created_at: number) => {
   const userId = 1 + (created_at % 5)
   return {
@@ -57,7 +60,7 @@ forEachDatabase((_, openFresh) => {
     expect([range, summed.quota]).toEqual([range, quota])
   }
 
-  test('sums are exact for ranges that begin and end before, at and after the rows that are counted and summed up', async () => {
+  test('sums are exact for ranges with any ends, before and after the days of the rows are summed up', async () => {
     const store = await openFresh()
     const first = start + 7 * hour
     const rows = await write(
@@ -71,13 +74,14 @@ forEachDatabase((_, openFresh) => {
         for (const to of ends)
           if (from < to) await expectUsage(store, rows, { from, to }, from % 2 ? {} : { userId: 2 })
     }
-    // Days are summed up at four times: before the first row, on the day of that row, right after that day, and in the
+    // The rollup runs at four times: before the first row, on the day of the first row, on the next day, and in the
     // middle of the rows.
     for (const now of [start - day, start, start + day, start + 10 * day + 5 * hour]) {
       await rollUpUsage(store, now)
       await expectAll(first, start + day, start + 10 * day)
     }
-    // A row that is older than all others, on a day that was summed up long ago. It is first uncounted, then counted.
+    // Writes a row that is older than all others, whose day has already been summed up. Sums must be exact before and
+    // after the row is counted.
     rows.push(...(await write(store, [first - 3 * day])))
     await expectAll(first - 3 * day, first)
     await rollUpUsage(store, start + 12 * day)
@@ -87,7 +91,7 @@ forEachDatabase((_, openFresh) => {
       await expectUsage(store, rows, { from: 0, to: to / hour }, { username: 'renamed' })
   }, 120_000)
 
-  test('a database that was filled before the migration has the sums that counting would have produced', async () => {
+  test('the migration gives a database that already has rows the same sums as a rollup', async () => {
     const store = await openFresh()
     await write(
       store,
@@ -102,7 +106,7 @@ forEachDatabase((_, openFresh) => {
   })
 })
 
-/** All sums of users and of their models, the totals of all series, and the hour in which they begin. */
+/** All sums of users and of users by model, the totals of all series, and the first hour with counted rows. */
 async function sumsOf({ read }: Store): Promise<unknown[]> {
   const users = ['usage_hours', 'usage_days', 'usage_weeks'].map(
     (table) => sql`
@@ -118,11 +122,11 @@ async function sumsOf({ read }: Store): Promise<unknown[]> {
   return answers
 }
 
-/** Restores the state of the database before the migration. */
+/** Undoes the migration `0009-usage-in-all`. */
 async function takeBack(store: Store): Promise<void> {
   const figures =
     (await sql<Record<string, unknown>>`select * from usage_days limit 1`.execute(store.read)).rows[0] ?? {}
-  // A later migration added the costs.
+  // A later migration added the columns `cost` and `margin`, which stay.
   const others = ['series_id', 'slot', 'cost', 'margin']
   const columns = Object.keys(figures).filter((name) => !others.includes(name))
   const ofUsers = "(select id from usage_series where kind like 'user%')"

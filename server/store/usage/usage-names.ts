@@ -3,8 +3,8 @@ import { type Dimension, uncounted } from './usage-series.ts'
 
 /**
  * Joins the names of users, tokens or channels to the rows `grouped`, whose column `key` contains their ids.
- * `nameColumns` reads the names. The joins use the ids directly, because SQLite analyses a common table expression
- * again for each mention, and limits the number of subqueries in a statement.
+ * `nameColumns` reads the names. The joins do not use a common table expression, because SQLite analyses it again for
+ * each reference to it, and limits the number of subqueries in a statement.
  */
 export function nameJoins(dimension: Dimension, key: 'g' | 'h'): RawBuilder<unknown> {
   if (dimension === 'channel_id') return sql.raw(`left join channels c_${key} on c_${key}.id = grouped.${key}`)
@@ -15,11 +15,11 @@ export function nameJoins(dimension: Dimension, key: 'g' | 'h'): RawBuilder<unkn
 }
 
 /**
- * The current names. A user or token that no longer exists has the name under which it was last used. The owner is the
- * user of a token, and '' for users and channels.
+ * SQL expressions for the current name and the owner. For a user or token that no longer exists, the name is the one
+ * with which it was last used. The owner of a token is its user; for users and channels it is ''.
  */
 export function nameColumns(dimension: Dimension, key: 'g' | 'h'): { name: string; owner: string } {
-  // A deleted channel has no name, so its number is shown.
+  // The name of a deleted channel is not known, so its id is used.
   if (dimension === 'channel_id') return { name: `coalesce(c_${key}.name, cast(grouped.${key} as text))`, owner: "''" }
   if (dimension === 'user_id')
     return { name: `coalesce(u_${key}.username, s_${key}.username, r_${key}.username, '')`, owner: "''" }

@@ -28,12 +28,12 @@ const calls = (filter: RowFilter): RowFilter => ({ ...filter, type: logType.cons
 
 export type GroupKey = string | number
 
-/** The figures of one group, or of all groups. */
+/** The figures of one group. `g` is the value of the dimension. */
 export interface GroupFigures extends UsageFigures {
   g: GroupKey
 }
 
-/** The largest groups, and the total. */
+/** The groups with the highest values of a metric, and the total of all groups. */
 export interface Ranking {
   total: UsageFigures
   /** The number of groups. */
@@ -43,7 +43,10 @@ export interface Ranking {
 
 type Figures = readonly (keyof UsageFigures)[]
 
-/** A metric as a quotient of sums. Most metrics have no divisor. */
+/**
+ * How each metric is calculated: the sum of the figures in `over`, divided by the sum of those in `under`. Most metrics
+ * have no divisor.
+ */
 const quotients: Readonly<Record<UsageMetric, readonly [over: Figures, under: Figures]>> = {
   quota: [['quota'], []],
   requests: [['requests'], []],
@@ -134,7 +137,10 @@ export interface BucketFigures {
   under: number
 }
 
-/** A metric over time, for the given groups and for all groups together, in buckets of hours or local days. */
+/**
+ * A metric over time, in buckets of hours or local days. Returns the values of each of the groups in `only`, and of all
+ * groups together.
+ */
 export async function usageInBuckets(
   db: Db,
   ask: Grouped & { metric: UsageMetric; only: readonly GroupKey[]; bucket: { minutes: number; shift: number } },
@@ -169,13 +175,19 @@ export async function usageInBuckets(
   return answer.rows
 }
 
-/** The condition that omits buckets without calls, such as a bucket whose figures were all moved to the next one. */
+/**
+ * The HAVING clause that omits buckets without calls. A bucket can have rows but no calls if all of its figures have
+ * been moved to the next bucket (see `daysByParts`).
+ */
 function withCalls(figures: Figures) {
   const counts = figures.includes('failed') ? 'sum(requests) > 0 or sum(failed) > 0' : 'sum(requests) > 0'
   return sql.raw(`having ${counts}`)
 }
 
-/** Replaces the rows of the groups that are not listed (`g` is null) with rows for all groups together. */
+/**
+ * Adds up the rows of each bucket to a row for all groups together (`g` is null). This row replaces the row of the
+ * groups that are not listed.
+ */
 function withTotals(rows: readonly BucketFigures[]): BucketFigures[] {
   const totals = new Map<number, BucketFigures>()
   for (const { bucket, over, under } of rows) {
@@ -191,8 +203,8 @@ export async function firstUsageHour(db: Db, rowFilter: RowFilter): Promise<numb
   const wanted = sql`s.kind = ${kindFor(filter)} and ${matches('s', filter)}`
   const failures = failuresFor(filter, undefined, splitRange(0, 0).whole)
   const firstFailure = failures ? sql`union all select min(f.slot) from ${failures}` : sql``
-  // Only the first day of each series is looked up. Hours are looked up only on the first of these days and on days
-  // that have not been summed up yet.
+  // The query looks up the first day of each series. It then reads the hours of only the earliest of these days and of
+  // the days that have not been summed up yet.
   const answer = await sql<{ hour: number | null }>`
     with begun as materialized (
       select s.id, (select min(u.slot) from usage_days u where u.series_id = s.id) as day from usage_series s where ${wanted}
@@ -218,9 +230,9 @@ export interface CallSums {
 }
 
 /**
- * The sums of the matching calls, whatever type the filter names, in a time range that is exact to the second. Both
- * ends are included. An end of 0 is open. Whole hours come from the usage sums, so they include rows that have been
- * deleted. The partial hours at the ends come from the rows themselves.
+ * The sums of the matching calls from the second `start` to the second `end`, both included. If `end` is 0, the range
+ * has no end. The type in the filter is ignored. Whole hours come from the usage sums, which include deleted rows. The
+ * partial hours at the ends come from the log rows themselves.
  */
 export async function sumCalls(db: Db, rowFilter: RowFilter, start: number, end: number): Promise<CallSums> {
   const { whole, edges } = splitRange(start, end)
@@ -229,7 +241,7 @@ export async function sumCalls(db: Db, rowFilter: RowFilter, start: number, end:
     const filter = { ...rowFilter, type }
     const hours = usageRows({ kind: kindFor(filter), filter, range: whole, figures, callsOnly: true })
     const rows = edges.flatMap((edge) =>
-      // Two queries instead of one with `or`, so that each is a range of ids.
+      // There are two queries instead of one with `or`, so that each reads only one range of ids.
       [uncounted, inHourOf(edge)].map(
         (where) => sql`
         select l.quota, l.prompt_tokens + l.completion_tokens as token, 1 as calls, ${sql.raw(figureOfRow.failed)} as failed
@@ -267,8 +279,8 @@ export async function usageByDay(db: Db, userId: number, firstDay: number): Prom
 }
 
 /**
- * The names of users, tokens or channels. These are the current names or, for deleted ones, the names when they were
- * last used.
+ * The names of users, tokens or channels by id. For those that have been deleted, the names with which they were last
+ * used.
  */
 export async function usageNames(
   db: Db,

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { type HourRange, hourSeconds, hoursOf } from './usage-series.ts'
 
-/** A part of one hour, in epoch seconds. `until` is exclusive. */
+/** A partial hour at an end of a range, in epoch seconds. `until` is exclusive. */
 export interface Edge {
   from: number
   until: number
@@ -16,10 +16,10 @@ export interface SplitRange {
   until: number
 }
 
-/** The time that represents an open end. It is later than any row, and a whole number of days. */
+/** The end of a range that has no end, in epoch seconds. It is a midnight that is later than any row. */
 const openEnd = 86_400 * 10_000_000
 
-/** Splits a range of epoch seconds. Both ends are included. An end of 0 is open. */
+/** Splits the range from the second `start` to the second `end`, both included. If `end` is 0, the range has no end. */
 export function splitRange(start: number, end: number): SplitRange {
   const until = end === 0 ? openEnd : Math.min(openEnd, end + 1)
   const from = Math.ceil(start / hourSeconds)
@@ -30,7 +30,10 @@ export function splitRange(start: number, end: number): SplitRange {
   return { whole: { from, to }, edges, from: start, until }
 }
 
-/** The counted rows `l` of the hour that contains an edge. The sums record the first and the last id of these rows. */
+/**
+ * The condition for the counted rows `l` in the hour that contains an edge. It compares the ids of the rows with the
+ * lowest and the highest id in the hourly sums, so other rows can match, too.
+ */
 export function inHourOf(edge: Edge): RawBuilder<SqlBool> {
   const hour = Math.floor(edge.from / hourSeconds)
   const idOf = (which: string) =>

@@ -15,8 +15,8 @@ import {
 } from './usage-series.ts'
 
 /**
- * The number of log rows per transaction. On SQLite, calls that are charged at the same time wait for the transaction.
- * On PostgreSQL, nothing waits for it.
+ * The number of log rows that are counted in one transaction. On SQLite, calls must wait for the transaction before
+ * they can be charged. On PostgreSQL, they need not wait.
  */
 const rowsPerStep = { sqlite: 1000, postgres: 5000 }
 
@@ -29,7 +29,7 @@ const kindNames = Object.keys(seriesKinds) as SeriesKind[]
 
 /** The log rows that are not counted in hours and days yet. */
 export interface UsageBacklog {
-  /** The approximate number of log rows. It is never too low. */
+  /** The approximate number of these log rows. The actual number may be lower, but not higher. */
   rows: number
   /** Epoch seconds of the last rollup. */
   rolledUpAt: number
@@ -77,8 +77,8 @@ export async function rollUpUsage(
 }
 
 /**
- * Vacuums the working tables. On PostgreSQL, rows that a step deleted stay in the tables until then, and the next step
- * has to read past them. After a single step, the server vacuums soon enough by itself. In a series of hundreds of
+ * Vacuums the working tables. On PostgreSQL, rows that a step has deleted stay in the tables until a vacuum, and the
+ * next step has to skip them. After a single step, PostgreSQL's own vacuum is early enough. In a series of hundreds of
  * steps, each step would be slower than the one before.
  */
 async function clearWorkingTables(store: Store): Promise<void> {
@@ -92,8 +92,8 @@ const grains = {
 } as const
 
 /**
- * Sums up the slots (days or weeks) before `current`, one per transaction. Rows that arrive later for such a slot are
- * added to it, too.
+ * Sums up the slots (days or weeks) before `current`, each in its own transaction. `addLateRows` adds rows that are
+ * counted after their slot was summed up.
  */
 async function sumUp(store: Store, name: keyof typeof grains, current: number): Promise<void> {
   const { to, add, daysEach } = grains[name]
@@ -122,17 +122,23 @@ async function sumUp(store: Store, name: keyof typeof grains, current: number): 
   }
 }
 
-/** The greatest id up to which no new log row can appear; undefined if it cannot be determined at the moment. */
+/**
+ * The highest id up to which all log rows have been committed or rolled back; undefined if it cannot be determined at
+ * the moment.
+ */
 export async function decidedLogId(store: Store): Promise<number | undefined> {
   const { rows } =
     store.dialect === 'postgres'
       ? await sql<{ id: number | null }>`select tollgate_decided_log_id() as id`.execute(store.read)
-      : // SQLite has one writer, and its ids only increase, so the newest id is final.
+      : // SQLite has one writer, and each new row gets a higher id, so no row with a lower id can be added.
         await sql<{ id: number | null }>`select max(id) as id from logs`.execute(store.read)
   return rows[0]?.id ?? undefined
 }
 
-/** Reads the id up to which rows are counted. Nobody else can count or uncount rows until the transaction ends. */
+/**
+ * Locks and reads the state of the rollup. No other transaction can count or uncount log rows until this transaction
+ * ends.
+ */
 export async function lockUsage(trx: Trx): Promise<UsageStateTable> {
   return trx
     .selectFrom('usage_state')
@@ -150,8 +156,8 @@ async function stepEnd(trx: Trx, step: { from: number; upTo: number; rows: numbe
 }
 
 /**
- * Stages the log rows that match a condition: sums them up by hour and all dimensions in the transaction's working
- * table.
+ * Stages the log rows that match a condition: writes their sums, by hour and all dimensions, to the working table
+ * `usage_fold`.
  */
 async function stage(trx: Trx, which: RawBuilder<unknown>): Promise<void> {
   const sums = sql.raw(figureColumns.map((name) => `sum(${figureOfRow[name]})`).join(', '))
@@ -178,15 +184,15 @@ async function firstSlot(trx: Trx): Promise<number | null> {
   return rows[0]?.slot ?? null
 }
 
-/** Adds the staged rows to the hours of a kind of series, after creating the series that do not exist yet. */
+/** Adds the staged rows to the hourly sums of all series of a kind. Creates the series that do not exist yet. */
 async function addHours(trx: Trx, kind: SeriesKind): Promise<void> {
   hourStatements[kind] ??= compiledHours(trx, kind)
   for (const statement of hourStatements[kind]) await trx.executeQuery(statement)
 }
 
 /**
- * The statements are cached, because assembling them costs as much as running them on a few hundred rows. Both
- * databases use the same text.
+ * The statements are cached, because building their text takes as long as running them on a few hundred rows. The text
+ * is the same for SQLite and PostgreSQL.
  */
 const hourStatements: Partial<Record<SeriesKind, readonly CompiledQuery[]>> = {}
 
@@ -214,14 +220,17 @@ function partsOf(kind: SeriesKind): RawBuilder<unknown> {
     from ${kind === 'call' ? sql`usage_fold` : sql`(select slot, ${columns}, ${rows} from usage_fold group by slot, ${columns})`} f`
 }
 
-/** Stores the staged rows, grouped by the series of a kind, so that they can be read more than once. */
+/**
+ * Writes the staged rows, grouped by the series of a kind, to the working table `usage_part`, so that several
+ * statements can read them.
+ */
 async function splitBySeries(trx: Trx, kind: SeriesKind): Promise<void> {
   await sql`
     insert into usage_part (series_id, slot, ${names(figureColumns)}, log_rows, first_id, last_id) ${partsOf(kind)}
   `.execute(trx)
 }
 
-/** Handles late rows, whose day or week has already been summed up. They are added to that day or week, too. */
+/** Adds late rows to their day or week. A late row is a staged row whose day or week has already been summed up. */
 async function addLateRows(trx: Trx, state: UsageStateTable): Promise<void> {
   const { rows } = await sql<{ slot: number | null }>`select min(slot) as slot from usage_fold`.execute(trx)
   const first = rows[0]?.slot ?? Number.POSITIVE_INFINITY
@@ -275,9 +284,9 @@ async function addWeek(trx: Trx, week: number): Promise<void> {
 }
 
 /**
- * Rewrites rows so that the rows of a series are adjacent. On PostgreSQL, rows stay where they were written. They are
- * written hour by hour, so a query about a series would have to fetch each row from another page. On SQLite, rows are
- * always in key order.
+ * Rewrites rows so that the rows of a series are adjacent. PostgreSQL stores rows in the order in which they are
+ * written, which is hour by hour. A query about one series would have to read each of its rows from another page. On
+ * SQLite, rows are always in the order of their key.
  */
 async function putInOrder(trx: Trx, table: 'usage_hours' | 'usage_days', which: RawBuilder<unknown>): Promise<void> {
   if (!needsRowLocks(trx)) return
@@ -288,8 +297,8 @@ async function putInOrder(trx: Trx, table: 'usage_hours' | 'usage_days', which: 
 }
 
 /**
- * Subtracts log rows that are about to be deleted from the counts of existing rows. Their sums are kept. Call this in
- * the transaction of the deletion, after `lockUsage`, and only for counted rows.
+ * Subtracts log rows that are about to be deleted from the numbers of existing rows (`log_rows`). The sums of usage are
+ * not changed. Call this in the transaction of the deletion, after `lockUsage`, and only for counted rows.
  */
 export async function forgetRows(trx: Trx, ids: readonly number[]): Promise<void> {
   await stage(trx, sql`l.id in (${sql.join(ids)})`)
@@ -305,8 +314,9 @@ export async function forgetRows(trx: Trx, ids: readonly number[]): Promise<void
 }
 
 /**
- * Records that the log rows of these hours (since 1970, end exclusive) no longer exist. Their sums are kept. Call this
- * in the transaction of the deletion, after `lockUsage`, and only if all rows of the hours are counted.
+ * Records that no log rows of these hours (since 1970, end exclusive) exist any more, by setting `log_rows` to 0. The
+ * sums of usage are not changed. Call this in the transaction of the deletion, after `lockUsage`, and only if all rows
+ * of the hours are counted.
  */
 export async function forgetHours(trx: Trx, { from, to }: { from: number | undefined; to: number }): Promise<void> {
   await sql`
@@ -316,8 +326,9 @@ export async function forgetHours(trx: Trx, { from, to }: { from: number | undef
 }
 
 /**
- * The series of a row `f`, found by one lookup of all columns of the unique key. This is not a join, because with
- * outdated statistics PostgreSQL's planner expects few rows from a join and reads all series for each row.
+ * The id of the series of a row `f`, as a subquery that compares all columns of the unique key. It is not a join,
+ * because PostgreSQL's planner may expect few rows if its statistics are outdated, and a join would then read all
+ * series for each row.
  */
 function seriesOf(kind: SeriesKind): RawBuilder<unknown> {
   const columns: readonly string[] = seriesKinds[kind]

@@ -20,7 +20,8 @@ import {
 } from './usage-series.ts'
 
 /**
- * A query for usage. Each of its rows has one bucket, one group, and the figures of one hour, one day or one log row.
+ * A query for usage. Each row of its result has a group, a bucket, and figures, which are those of an hour, a day, a
+ * week, all days or a single log row.
  */
 export interface UsageAsk {
   kind: SeriesKind
@@ -32,10 +33,10 @@ export interface UsageAsk {
   second?: Dimension
   /**
    * The length of a bucket and the shift of its start, in minutes. The bucket is in column `bucket`. A row belongs to
-   * the bucket in which its hour begins.
+   * the bucket that contains the start of its hour.
    */
   bucket?: { minutes: number; shift: number }
-  /** Includes only rows with one of these values in `group`. */
+  /** Includes only rows that have one of these values in the dimension `group`. */
   only?: readonly (string | number)[]
   /** Includes only these columns of the figures. */
   figures?: readonly Figure[]
@@ -45,13 +46,16 @@ export interface UsageAsk {
 
 type Figure = keyof UsageFigures
 
-/** A table of sums, which is joined as `u` to the series `s`, and the hour that determines the bucket of each slot. */
+/**
+ * A part of the result. `slots` joins a table of sums as `u` to the series `s`. `hour` is the SQL expression for the
+ * hour that determines the bucket of each slot.
+ */
 interface Piece {
   slots: RawBuilder<unknown>
   hour: string
   /**
-   * If set, the slots are already part of a day in another piece. They are then subtracted from the bucket in which
-   * this hour begins.
+   * If set, another piece already counts these slots as part of a day. They are then subtracted from the bucket that
+   * contains this hour.
    */
   takenFrom?: string
 }
@@ -67,8 +71,8 @@ function slots(table: 'usage_days' | 'usage_weeks', within: RawBuilder<unknown>,
 }
 
 /**
- * The smallest set of slots that makes up the range: whole weeks, the days before and after them, and hours at the
- * ends.
+ * The slots that together cover the range, as few as possible: whole weeks, the days before and after them, and the
+ * hours at both ends.
  */
 function piecesOf({ range: { from, to }, bucket }: UsageAsk): Piece[] {
   const firstDay = Math.ceil(from / dayHours)
@@ -76,7 +80,7 @@ function piecesOf({ range: { from, to }, bucket }: UsageAsk): Piece[] {
   const canTakeDays = bucket === undefined || bucket.minutes % (dayHours * 60) === 0
   if (!canTakeDays || firstDay >= lastDay) return hours(from, to)
   const first = firstDay * dayHours
-  // Hours are used for days that have not been summed up yet, and for the day in which the range ends.
+  // Hours are read on days that have not been summed up yet, and on the day in which the range ends.
   const unsummed = sql`d.day >= case when ${daysTo} < ${lastDay} then ${daysTo} else ${lastDay} end`
   return [
     ...(bucket === undefined
@@ -86,7 +90,10 @@ function piecesOf({ range: { from, to }, bucket }: UsageAsk): Piece[] {
   ]
 }
 
-/** The totals of the series, if they can replace the pieces. In that case no row of the pieces is read. */
+/**
+ * The pieces, and the totals of the series as an alternative to them. Conditions in the SQL make sure that only one of
+ * the two is read: the totals if the range contains all days, otherwise the pieces.
+ */
 function orInAll(range: HourRange, pieces: readonly Piece[]): Piece[] {
   const some = sql`cross join usage_series u where u.id = s.id and u.requests > 0`
   const inAll = { slots: sql`${some} and ${holdsAllDays(range)}`, hour: '0' }
@@ -94,9 +101,9 @@ function orInAll(range: HourRange, pieces: readonly Piece[]): Piece[] {
 }
 
 /**
- * Days for buckets of whole days that may begin at an hour other than midnight. Such an hour splits a day in two. The
- * sums of the day go into the bucket of the larger part. The hours of the smaller part are then moved from there to
- * their own bucket, so at most half of the hours are read.
+ * The pieces for buckets of whole days that can begin at another hour than midnight UTC. The start of a bucket then
+ * divides a UTC day into two parts. The sums of the whole day are added to the bucket of the larger part. The hours of
+ * the smaller part are then moved from this bucket to their own, so at most half of the hours are read.
  */
 function daysByParts(from: number, to: number, shift: number): Piece[] {
   const cut = Math.ceil((dayHours * 60 - (shift % (dayHours * 60))) / 60)
@@ -124,7 +131,7 @@ function daysAndWeeks(from: number, to: number): Piece[] {
   const firstWeek = Math.ceil(from / weekDays)
   const lastWeek = Math.floor(to / weekDays)
   if (firstWeek >= lastWeek) return [days(sql`${from}`, to)]
-  // Weeks are summed up once they are over. After the last of these weeks, days are used.
+  // Weeks are summed up when they are over. Days are read after the last week that has been summed up.
   const rest = sql`case when ${weeksTo} < ${lastWeek} and ${weeksTo} > ${firstWeek} then ${weeksTo}
     when ${weeksTo} <= ${firstWeek} then ${firstWeek} else ${lastWeek} end * ${sql.lit(weekDays)}`
   return [
@@ -135,13 +142,14 @@ function daysAndWeeks(from: number, to: number): Piece[] {
 }
 
 /**
- * A query for rows with `g`, `bucket` and figures that add up to the result. It includes log rows that are not counted
- * in hours and days yet, and sees one snapshot. The figures of a row may be negative, but the sums of a bucket are not.
+ * A query for rows with `g`, `bucket` and figures. The caller adds up the figures by group and bucket. The query
+ * includes log rows that are not counted in the hourly sums yet, and sees one snapshot. Rows with negative figures
+ * occur, because figures are moved between buckets. They do not make the sums of a bucket wrong.
  */
 export function usageRows(ask: UsageAsk): RawBuilder<unknown> {
   const pieces = [...piecesOf(ask).map((piece) => slotRows(ask, piece)), tailRows(ask), ...failureRows(ask)]
   const rows = sql.join(pieces, sql` union all `)
-  // The series are looked up once, not for each piece and not for each day.
+  // The series are looked up once for all pieces and days.
   return sql`
     with s as materialized (
       select s.id, ${keysOf(ask, 's')} from usage_series s
@@ -154,7 +162,7 @@ function slotRows(ask: UsageAsk, { slots, hour, takenFrom }: Piece): RawBuilder<
   const figures = figuresOf(ask, (name) => `u.${name}`)
   if (takenFrom === undefined)
     return sql`select ${keyNames(ask, 's.')}, ${bucketOf(ask, hour)} as bucket, ${figures} from s ${slots}`
-  // The hours are first added up by day, in the order in which they are found. Each sum is then used twice.
+  // The hours are first added up by day. Each sum is then added to one bucket and subtracted from another.
   return sql`
     select ${keyNames(ask)}, case when sign = 1 then ${bucketOf(ask, hour)} else ${bucketOf(ask, takenFrom)} end as bucket,
       ${figuresOf(ask, (name) => `sign * ${name} as ${name}`)}
@@ -180,8 +188,8 @@ function tailRows(ask: UsageAsk): RawBuilder<unknown> {
 }
 
 /**
- * Attempts that failed at a channel. They count as failures of that channel, although their calls have rows at another
- * channel or no rows.
+ * The failed attempts at channels. Each counts as a failure of its channel, even if another channel then served the
+ * call or the call has no log row.
  */
 function failureRows(ask: UsageAsk): RawBuilder<unknown>[] {
   if (ask.callsOnly || !(ask.figures ?? figureColumns).includes('failed')) return []

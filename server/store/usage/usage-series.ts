@@ -7,8 +7,9 @@ export const dimensions = ['type', 'user_id', 'token_id', 'channel_id', 'model_n
 export type Dimension = (typeof dimensions)[number]
 
 /**
- * The dimensions that each kind of series distinguishes, smallest kind first. Every log row is in one series of each
- * kind, so that a query about models need not add up the figures of single tokens.
+ * The dimensions that each kind of series distinguishes. Kinds with fewer series come first. Every log row is counted
+ * in one series of each kind, so that, for example, a query about models does not have to add up the figures of single
+ * tokens.
  */
 export const seriesKinds = {
   all: ['type'],
@@ -52,8 +53,8 @@ export const figureOfRow: Readonly<Record<keyof UsageFigures, string>> = {
 }
 
 /**
- * Filters log rows. 0, '', empty lists and absent fields match any value. If a field has several values, a row must
- * have one of them. Rows with one of the values of a `not_` field are excluded.
+ * A filter for log rows. Fields that are absent, 0, '' or an empty list are ignored. If a field has several values, a
+ * row must have one of them. A row must have none of the values of a `not_` field.
  */
 export interface RowFilter {
   userId?: number
@@ -66,7 +67,7 @@ export interface RowFilter {
   not_model_name?: Values<string>
   channel?: Values<number>
   not_channel?: Values<number>
-  /** The current group of the row's user or token; see `groupOf`. */
+  /** The current group of the row's token or user; see `groupOf`. */
   group?: Values<string>
   not_group?: Values<string>
 }
@@ -101,7 +102,7 @@ export function filteredColumns(filter: RowFilter): Dimension[] {
   return hasGroups(filter) ? [...own, 'user_id', 'token_id'] : own
 }
 
-/** True if a filter restricts groups. */
+/** True if a filter requires or excludes groups of users or tokens. */
 export function hasGroups({ group, not_group }: RowFilter): boolean {
   return listOf(group).length + listOf(not_group).length > 0
 }
@@ -147,7 +148,7 @@ export function rowMatches(row: Readonly<Record<Dimension, string | number>>, fi
   )
 }
 
-/** The smallest kind of series that has the filter's dimensions and `columns`. */
+/** The first kind of series in `seriesKinds` that distinguishes the dimensions of the filter and `columns`. */
 export function kindFor(filter: RowFilter, columns: readonly Dimension[] = []): SeriesKind {
   const needed = [...columns, ...filteredColumns(filter)]
   const kinds = Object.entries(seriesKinds) as [SeriesKind, readonly Dimension[]][]
@@ -157,18 +158,18 @@ export function kindFor(filter: RowFilter, columns: readonly Dimension[] = []): 
 const state = (column: string) => sql.raw(`(select ${column} from usage_state)`)
 
 /**
- * The condition for rows that are not counted in hours yet. All rows are below the second bound. The second bound is
- * there because with two bounds PostgreSQL's planner expects a small range, which is correct.
+ * The condition for rows that are not counted in hours yet. The second bound is higher than all ids. It makes
+ * PostgreSQL's planner expect a small range, which is usually correct.
  */
 export const uncounted = sql<SqlBool>`l.id > ${state('folded_to')} and l.id < ${state(`folded_to + ${2 ** 52}`)}`
 
-/** Days before `daysTo` are counted in days. Weeks before `weeksTo` are counted in weeks. */
+/** Days before `daysTo` have been summed up, and weeks before `weeksTo`. */
 export const daysTo = state('days_to')
 export const weeksTo = state('weeks_to')
 
 /**
  * The condition that the range contains all days that have been summed up, and begins no later than the first day that
- * has not. The totals of the series can then replace the range's hours before `daysTo`.
+ * has not been summed up. In this case, the totals of the series can be used instead of the hours before `daysTo`.
  */
 export function holdsAllDays({ from, to }: HourRange): RawBuilder<SqlBool> {
   return sql<SqlBool>`(select coalesce(first_slot >= ${from}, true) and days_to >= ${Math.ceil(from / dayHours)}
@@ -186,8 +187,8 @@ export interface HourRange {
 }
 
 /**
- * Joins series `s` with their hours `u` through the existing days `d`, and begins the WHERE clause. The cross joins
- * make SQLite read the tables in this order.
+ * Joins the series `s`, the days `d` that have hourly sums, and the hourly sums `u`, and begins the WHERE clause. With
+ * cross joins, SQLite reads the tables in this order.
  */
 export function hoursOf({ from, to }: HourRange): RawBuilder<unknown> {
   return sql`cross join usage_dates d cross join usage_hours u

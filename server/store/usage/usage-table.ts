@@ -34,7 +34,7 @@ export interface TableAsk {
   limit: number
 }
 
-/** The figures of a row. */
+/** The figures in a row of the table. */
 const figures = [
   'requests',
   'quota',
@@ -57,13 +57,13 @@ export interface TableRow extends Record<Figure, number> {
   name_h: string
   owner_h: string
   /**
-   * The number of failed calls that are not included in `requests` because they cost nothing. For channels, the number
-   * of failed attempts.
+   * The number of failed calls that were not charged, and are therefore not included in `requests`. In tables about
+   * channels, the number of failed attempts.
    */
   refused: number
-  /** The spend in the period to compare with. */
+  /** The quota charged in the period to compare with. */
   before: number
-  /** The spend of all rows, and the number of rows that match. */
+  /** The quota charged in all rows of the table, and the number of rows that match `keyword`. */
   whole: number
   matching: number
 }
@@ -89,12 +89,12 @@ const sorts = {
 
 export type TableSort = keyof typeof sorts
 
-/** The rows of one page. They are read with one statement, which sees one snapshot, so they belong together. */
+/** The rows of one page, read with one statement, which sees one snapshot. */
 export async function usageTable(db: Db, ask: TableAsk): Promise<TableRow[]> {
   const [first, second] = ask.by
   if (first === undefined) return []
   const direction = sql.raw(ask.descending ? 'desc' : 'asc')
-  // A day has no name, so it is sorted as a number.
+  // A day has no name, so days are sorted by their number.
   const sorted = (column: TableSort, dimension: TableDimension | undefined, key: 'g' | 'h') =>
     ask.sort === column && dimension === 'day' ? key : undefined
   const order = sorted('name', first, 'g') ?? sorted('second', second, 'h') ?? sorts[ask.sort]
@@ -118,7 +118,7 @@ const sums = sql.raw(
   [...figures, 'refused', 'before'].map((name) => `cast(sum(${name}) as bigint) as ${name}`).join(', '),
 )
 
-/** A query for rows with `g`, `h` and figures. The groups of the table are the sums of these rows. */
+/** A query for rows with `g`, `h` and figures. A row of the table is the sum of the rows with its `g` and `h`. */
 function found(ask: TableAsk): RawBuilder<unknown> {
   const { before, range } = ask
   const calls = { ...ask.filter, type: logType.consume }
@@ -138,7 +138,7 @@ function found(ask: TableAsk): RawBuilder<unknown> {
   return sql.join(parts, sql` union all `)
 }
 
-/** The dimensions that are columns of log rows. A day is not, because it is derived from their time. */
+/** The dimensions in `by` that are columns of log rows, which are all except the day. */
 const stored = (by: readonly TableDimension[]): Dimension[] => by.flatMap((each) => (each === 'day' ? [] : [each]))
 
 function rowsOf(ask: TableAsk, filter: RowFilter, { start, end }: Seconds, wanted: readonly Figure[]) {
@@ -148,7 +148,9 @@ function rowsOf(ask: TableAsk, filter: RowFilter, { start, end }: Seconds, wante
   return exactRows({ filter, start, end, figures: wanted, callsOnly: true, ...keys, ...days })
 }
 
-/** The columns of `exactRows` as the table's two keys. A day's bucket is one more than its number. */
+/**
+ * The columns of `exactRows` that become the keys `g` and `h` of the table. `bucket` is the number of the day plus one.
+ */
 function keysOf({ by: [first, second] }: TableAsk): RawBuilder<unknown> {
   if (first === 'day') return sql.raw(`bucket - 1 as g, ${second === undefined ? '0' : 'g'} as h`)
   return sql.raw(`g, ${second === undefined ? '0' : second === 'day' ? 'bucket - 1' : 'h'} as h`)

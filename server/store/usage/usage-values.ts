@@ -7,7 +7,7 @@ import { groupOf, type HourRange, kindFor } from './usage-series.ts'
 /** The columns whose values can be listed. */
 export type ValueColumn = 'model_name' | 'token_name' | 'username' | 'channel_id'
 
-/** A value that occurs in log rows, its name for people, and the number of these rows. */
+/** A value that occurs in log rows, the name to show for it, and the number of these rows. */
 export interface FoundValue {
   value: string | number
   name: string

@@ -1,4 +1,5 @@
-// Every figure is compared with a figure that plain code computes from all rows ever written.
+// These tests write rows and keep a copy of them in memory. They compare every figure from the database with a figure
+// that simple code calculates from the copy.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Insertable } from 'kysely'
 import { addAccount, holdOp, logRow, settleOp } from '../../../test/helpers/accounts.ts'
@@ -104,7 +105,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   let url: string
   let store: Store
   let random: (below: number) => number
-  /** All rows ever written, and the rows that still exist. */
+  /** All rows that the test has written, and those of them that have not been deleted. */
   let written: Row[]
   let there: Row[]
 
@@ -237,7 +238,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     )
   }
 
-  /** Checks the figures. Each call uses different combinations of ranges and filters. */
+  /** Checks all figures. `turn` varies the combinations of ranges and filters. */
   async function expectExact(turn: number): Promise<void> {
     const [first, last] = [Math.floor(start / hour), Math.floor(end / hour) + 1]
     const hourRanges = [
@@ -265,14 +266,14 @@ forEachDatabaseUrl((name, freshUrl) => {
     await expectBuckets({ userId: 1 }, 1440, 0)
     await expectBuckets({}, 1440, 480)
     await expectBuckets({ channel: 2 }, 1440, 330)
-    // The shifts of days that begin in the first half of a UTC day, in its middle, within its first hour, and within
-    // its last hour.
+    // Shifts with which local days begin in the first half of a UTC day, in its middle, and within one hour of midnight
+    // UTC (before and after it).
     const shifts = [1440 - 300, 1440 + 720, 45, 1440 + 1425]
     for (const [index, filter] of [{ userId: 2 }, {}, { channel: 1 }, { username: 'user1' }].entries())
       await expectBuckets(filter, 1440, shifts[(index + turn) % shifts.length] ?? 0)
   }
 
-  test('a list sorted by cost covers the newest hours with up to 5,000 rows in total, and reports how many rows match', async () => {
+  test('a list sorted by cost contains the newest hours with up to 5,000 rows together, and reports how many rows match', async () => {
     await write(2800, { created_at: start })
     await write(2900, { created_at: start + hour })
     const list = async (filter: RowFilter) => {
@@ -292,7 +293,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(await list({ userId: 2 })).toEqual({ counts, quotas: highest(ofUser) })
   })
 
-  test('figures, lists and counts agree with the rows, whether uncounted, counted, partly counted, late or deleted', async () => {
+  test('figures, lists and counts are exact before, between and after rollups, with late rows, and after a purge', async () => {
     await write(900)
     await expectExact(0)
     expect((await usageBacklog(store)).rows).toBe(900)
@@ -301,7 +302,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await usageBacklog(store)).rows).toBe(0)
     await expectExact(1)
 
-    // Some of the new rows are for hours and days that have already been summed up.
+    // Some of the new rows are in hours and days that have already been summed up.
     await write(300)
     await expectExact(2)
     await rollUpUsage(store, end + day)
@@ -319,7 +320,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await balanceFaults(store)).faults.filter(({ kind }) => kind === 'usage')).toEqual([])
   }, 120_000)
 
-  test('if there are more rows than one step takes, each row is counted once', async () => {
+  test('if a rollup needs several steps, each row is counted once', async () => {
     await write(5200)
     await rollUpUsage(store, end)
     expect((await usageBacklog(store)).rows).toBe(0)
@@ -328,7 +329,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await balanceFaults(store)).faults.filter(({ kind }) => kind === 'usage')).toEqual([])
   }, 120_000)
 
-  test('the first hour is that of the first matching call', async () => {
+  test('`firstUsageHour` returns the hour of the first matching call', async () => {
     await write(5, { type: 1, created_at: start })
     await write(3, { type: 2, created_at: start + 5 * hour, model_name: 'a' })
     await write(3, { type: 2, created_at: start + 9 * hour, model_name: 'b' })
@@ -340,7 +341,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     }
   })
 
-  test('the audit finds rows that were deleted without being subtracted from the counts', async () => {
+  test('the balance check reports rows that were deleted without being subtracted from the counts', async () => {
     await write(4, { type: 2 })
     await rollUpUsage(store, end)
     await store.write((trx) => trx.deleteFrom('logs').where('id', '=', 1).execute())
@@ -350,7 +351,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     ])
   })
 
-  test('calls that are charged during counting and deleting are each counted once', async () => {
+  test('calls that are charged while rows are counted and purged are each counted once', async () => {
     const nodes = name === 'postgres' ? [store, openStore({ url })] : [store]
     try {
       const account = await addAccount(store, { user: 1_000_000 })
@@ -383,7 +384,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await Promise.all(counting)
       const expected = Array.from({ length: 320 }, (_, index) => 1 + (index % 9)).reduce((sum, charge) => sum + charge)
       expect(await sumCalls(store.read, {}, 0, 0)).toEqual({ quota: expected, token: 640, calls: 320, failed: 0 })
-      // No row was ever missing, whatever was counted, moved and deleted in the meantime.
+      // The sums never fell, so no call was missing from them at any time.
       expect(seen).toEqual([...seen].sort((a, b) => a - b))
       await rollUpUsage(store, end)
       expect(await sumCalls(store.read, {}, 0, 0)).toEqual({ quota: expected, token: 640, calls: 320, failed: 0 })
@@ -394,7 +395,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   }, 120_000)
 
   if (name === 'postgres') {
-    test('rows of a transaction that is still open are not skipped', async () => {
+    test('a row that is committed after a row with a higher id has been written is still counted', async () => {
       const other = openStore({ url })
       try {
         const mayCommit = Promise.withResolvers<void>()

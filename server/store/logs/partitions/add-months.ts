@@ -16,8 +16,8 @@ const monthsAhead = 3
 const firstSecond = Date.UTC(2015, 0) / 1000
 
 /**
- * Waits until nobody else is changing the partitions of the log, and prevents others from changing them until the
- * transaction ends.
+ * Waits until no other transaction is changing the partitions of the log, and prevents others from changing them until
+ * this transaction ends.
  */
 export async function lockDivision(trx: Trx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${divisionLock})`.execute(trx)
@@ -45,12 +45,12 @@ export async function emptyDefault(store: Store, now: number): Promise<void> {
   for (const { seconds } of rows) await store.write((trx) => addMonths(trx, [monthAt(seconds)], now))
 }
 
-/** Creates partitions for rows that are about to be written in bulk, in the transaction that writes them. */
+/** Creates partitions for rows that an import is about to write. Runs in the transaction that writes the rows. */
 export type CoverTimes = (trx: Trx, createdAt: Iterable<number>) => Promise<void>
 
 /**
- * Returns a function that creates these partitions. Without them, old rows would go to the default partition and would
- * have to be moved later. On SQLite the function does nothing.
+ * Returns a function that creates partitions for the months of the given times. Without it, old rows would be written
+ * to the default partition and would have to be moved later. On SQLite the function does nothing.
  */
 export function createCoverTimes(now: number): CoverTimes {
   const known = new Set<string>()
@@ -81,19 +81,19 @@ async function addMonths(trx: Trx, months: readonly Month[], now: number): Promi
 const longestWriteSeconds = 86_400
 
 /**
- * Creates the partition of a month, and moves the month's rows from the default partition to it. The first move runs
- * while calls may add rows. The second moves the rest in a moment in which nobody else writes.
+ * Creates the partition of a month, and moves the month's rows from the default partition into it. The first move runs
+ * while calls can add rows. The second moves the remaining rows while no other transaction can write.
  *
- * A statement that has already chosen the default partition for its row would fail after the change, so calls wait
- * during the second move. They need not wait if the month is in the past, because then only imports write its rows, one
- * import at a time.
+ * Calls have to wait during the second move. Otherwise a statement that has already chosen the default partition for
+ * its row would fail when the new partition is attached. For a month in the past, calls need not wait, because only
+ * imports write rows of that month, and only one import runs at a time.
  */
 async function addMonth(trx: Trx, { name, from, until }: Month, now: number): Promise<void> {
   const isOfMonth = `created_at >= ${from} and created_at < ${until}`
   const run = (statement: string) => sql.raw(statement).execute(trx)
   const move = `with moved as (delete from ${defaultPartition} where ${isOfMonth} returning *)
     insert into ${name} select * from moved`
-  // Because of this check, the new table is not scanned when it is attached.
+  // Because of this check constraint, PostgreSQL does not scan the new table when it is attached.
   await run(
     `create table ${name} (like ${defaultPartition} including indexes, constraint ${name}_month check (${isOfMonth}))`,
   )

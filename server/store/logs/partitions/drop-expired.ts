@@ -18,9 +18,9 @@ export interface DroppedPartitions {
 }
 
 /**
- * Drops the partitions of the log that end before `before` (epoch seconds), if all their rows are to be deleted.
- * `isKept` is the condition of rows to keep. The charges of the deleted calls are first added to `unlogged_quota`, so
- * that the books still agree.
+ * Drops the partitions of the log that end before `before` (epoch seconds) and have no rows to keep. `isKept` is the
+ * condition for rows to keep. The charges of the deleted calls are first added to `unlogged_quota`, so that the used
+ * quota can still be verified.
  */
 export async function dropExpired(
   store: PatientStore,
@@ -45,9 +45,9 @@ export async function dropExpired(
 }
 
 /**
- * Empties a partition and returns its number of rows; undefined if the partition must stay. While it is read, only
- * transactions that count or delete log rows have to wait. The locks that make calls wait are held only for the few
- * statements at the end.
+ * Empties a partition and returns the number of its rows; undefined if the partition must stay. While this function
+ * reads the partition, only transactions that count, delete or import log rows have to wait. The locks for which calls
+ * have to wait are held only for the last few statements.
  */
 async function emptied(
   trx: Trx,
@@ -122,8 +122,8 @@ async function unlog(trx: Trx, table: 'users' | 'tokens' | 'channels', sums: Sum
 }
 
 /**
- * Drops a partition if it is still empty. Calls wait for a moment, because the list of partitions changes. Both tables
- * are locked in one attempt.
+ * Drops a partition if it is still empty. Calls have to wait for a moment, because the list of partitions changes.
+ * `logs` and the partition are locked in one statement.
  */
 async function removeEmpty(trx: Trx, { name }: LogPartition): Promise<void> {
   await lockSoon(trx, `only logs, ${name}`, 'access exclusive')

@@ -3,9 +3,10 @@ import { isWhole, logPartitions } from './log-partitions.ts'
 import { type PatientStore, type Takeover, takeOver } from './take-over.ts'
 
 /**
- * Maintains the partitions of the log on PostgreSQL: takes over a table that was not partitioned, creates the
- * partitions of coming months, and moves rows out of the default partition. Several nodes may call this at once. Throws
- * `lock_not_available` if the log is being read for too long. Steps that were completed by then are kept.
+ * Maintains the partitions of the log on PostgreSQL. Turns a table that was not partitioned into a partition (see
+ * `takeOver`), creates the partitions of coming months, and moves rows out of the default partition. Several nodes may
+ * call this at once. Throws `lock_not_available` if the log is being read for too long. Steps that were completed by
+ * then are kept.
  */
 export async function keepPartitions(store: PatientStore, now: number): Promise<Takeover> {
   const takeover = await takeOver(store, now)

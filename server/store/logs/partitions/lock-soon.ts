@@ -1,15 +1,18 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../store.ts'
 
-/** The maximum time that one attempt waits for the lock. Calls that need the table wait no longer than this. */
+/**
+ * The maximum time in milliseconds that one attempt waits for the lock. Calls that need the table are delayed by no
+ * more than this.
+ */
 const waitMs = 100
 const tries = 10
 
 /**
- * Locks one or more tables of the log in one attempt, until the transaction ends. A transaction that waits for a lock
- * blocks all later ones. This one therefore waits only for a moment, lets the others pass, and tries again. After some
- * seconds it throws PostgreSQL's `lock_not_available`, for example while a backup reads the table. Call this before
- * locking anything else that calls need.
+ * Locks one or more tables of the log with one statement, until the transaction ends. A transaction that waits for a
+ * lock blocks all transactions that ask for the table later. Each attempt to lock is therefore short, and other
+ * transactions can continue before the next attempt. After ten attempts, this throws PostgreSQL's `lock_not_available`,
+ * for example while a backup reads the table. Call this before locking anything else that calls need.
  */
 export async function lockSoon(
   trx: Trx,

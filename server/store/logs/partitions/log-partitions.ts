@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Db } from '../../store.ts'
 
 /**
- * A partition of the log on PostgreSQL. Most contain the rows of one month. If the log is older than its partitions,
- * one partition contains all rows before a certain month, or all rows.
+ * A partition of the log on PostgreSQL. Most partitions contain the rows of one month. If the log was not partitioned
+ * at first, one partition contains all rows before a certain month, or all rows.
  */
 export interface LogPartition {
   /** The name of its table. */
@@ -11,7 +11,7 @@ export interface LogPartition {
   /** Epoch seconds; undefined = no limit. */
   from: number | undefined
   until: number | undefined
-  /** True for the default partition, which takes the rows that belong to no other partition. */
+  /** True for the default partition, which contains the rows that belong to no other partition. */
   isDefault: boolean
 }
 
@@ -35,7 +35,10 @@ export async function logPartitions(db: Db): Promise<LogPartition[]> {
 
 const secondsOf = (text: string | undefined) => (text === undefined || !/\d/.test(text) ? undefined : Number(text))
 
-/** True for a partition that takes all rows. It was made from an unpartitioned table and has no bounds yet. */
+/**
+ * True for a partition that contains all rows of the log. It was made from an unpartitioned table and has no bounds
+ * yet.
+ */
 export const isWhole = ({ from, until, isDefault }: LogPartition) =>
   !isDefault && from === undefined && until === undefined
 

@@ -4,37 +4,42 @@ import { addMonthsAhead, lockDivision } from './add-months.ts'
 import { lockSoon } from './lock-soon.ts'
 import { isWhole, type LogPartition, logPartitions, monthAt } from './log-partitions.ts'
 
-/** A store whose statements may take as long as reading the whole log. */
+/**
+ * A store with an optional `writeUnlimited`, whose statements have no time limit. Some statements read the whole log.
+ */
 export type PatientStore = Store & { writeUnlimited?: Store['write'] }
 
 const daySeconds = 86_400
 /**
- * The cut is the start of the first month that begins more than this many seconds from now. While the cut is being
- * prepared, no row with a later time can be written. An interrupted takeover must therefore be finished or undone
- * before the time of the cut.
+ * The cut is the time at which the partition of the old rows ends. It is the start of a month, and lies more than this
+ * many seconds after the current time and after the newest row. From the start of the takeover to its end, rows with a
+ * time after the cut cannot be written. An interrupted takeover must therefore be finished or undone before the cut.
  */
 const leastAheadSeconds = 14 * daySeconds
 /** An interrupted takeover is undone if the time until its cut is shorter than this. */
 const leastLeftSeconds = 2 * daySeconds
-/** Rows that are further in the future than this were written with a wrong clock. */
+/**
+ * If the newest row is further in the future than this, it was written with a wrong clock, and the takeover is
+ * impossible.
+ */
 const mostAheadSeconds = 366 * daySeconds
 
 const constraint = 'logs_cut'
 
-/** The state of the takeover of a table. */
+/** The result of a takeover: `none` if there was nothing to do. */
 export interface Takeover {
   state: 'none' | 'done' | 'impossible'
-  /** For `done`: the time (epoch seconds) from which on each month has its own partition. */
+  /** For `done`: the cut in epoch seconds. From this time on, each month has its own partition. */
   cut?: number
   /** For `impossible`: the time of the newest row (epoch seconds). */
   newest?: number
 }
 
 /**
- * Turns a log table that was not partitioned into the partition of all rows before a coming month. Locks are held only
- * for moments. PostgreSQL reads the whole table to prove that it has no later rows, but rows can be read and written in
- * the meantime. Every step may be interrupted, and the next attempt continues from there. Throws `lock_not_available`
- * if the table is being read for too long.
+ * Turns a log table that was not partitioned into the partition of all rows before a coming month (the cut). Locks are
+ * held only for moments. PostgreSQL reads the whole table to check that it has no rows after the cut, but rows can be
+ * read and written in the meantime. If the takeover is interrupted, the next call continues it. Throws
+ * `lock_not_available` if the table is being read for too long.
  */
 export async function takeOver(store: PatientStore, now: number): Promise<Takeover> {
   const whole = (await logPartitions(store.read)).find(isWhole)
@@ -81,12 +86,12 @@ async function addConstraint(trx: Trx, { name }: LogPartition, cut: number): Pro
 }
 
 /**
- * Gives the partition its upper bound. The constraint proves that every row is before the cut, so PostgreSQL reads
- * nothing while the table is locked.
+ * Sets the upper bound of the partition. PostgreSQL has already validated a constraint that every row is before the
+ * cut, so it does not read the table while the table is locked.
  */
 async function cutOff(trx: Trx, { name }: LogPartition, { cut, now }: { cut: number; now: number }): Promise<void> {
   await lockDivision(trx)
-  // Another node may have done this in the meantime.
+  // Another node may have set the bound in the meantime.
   if (!(await logPartitions(trx)).some(isWhole)) return
   await lockSoon(trx, 'logs', 'access exclusive')
   await sql.raw(`alter table logs detach partition ${name}`).execute(trx)
