@@ -8,7 +8,8 @@ export interface ModelTraits {
   readonly leastBudget: number
   readonly leastLevel: string
   /**
-   * True if the model rejects function calls in the history that have neither its own signature nor Google's placeholder.
+   * True if the model rejects function calls in the history that have neither its own signature nor Google's
+   * placeholder.
    */
   readonly signedCalls: boolean
   /** True if the model accepts images and files within a function response. */
