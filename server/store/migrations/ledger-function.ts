@@ -124,11 +124,12 @@ const writeText = `
   end loop;`
 
 /**
- * Applies a batch: first settles (parameters `s_`), then extensions and holds (parameters `x_`), of which the first
- * `x_extends` are extensions. The ids of users, tokens and channels are listed once, in ascending order. Operations
- * refer to them by their positions in the lists. The bits of `s_flags` mean: 1 = the charge may take a balance below
- * zero, 2 = counts as a request, 4 = has a log row. For each row in `log_rows`, `l_settles` contains the position of
- * its settle. `s_more` and `x_more` contain rare details (limits, caps), or are null if no operation has any.
+ * Applies a batch: first settles (parameters `s_`), then extensions and holds (parameters `x_`). Of the latter, the
+ * first `x_extends` are extensions. The ids of users, tokens and channels are listed once, in ascending order.
+ * Operations refer to them by their positions in the lists. The bits of `s_flags` mean: 1 = the charge may take a
+ * balance below zero, 2 = counts as a request, 4 = has a log row. For each row in `log_rows`, `l_settles` contains the
+ * position of its settle. `s_more` and `x_more` contain rare details (limits, caps), or are null if no operation has
+ * any.
  *
  * Returns the units charged by each settle (null = the hold no longer existed) and the units taken by each extension
  * and hold. If a result is more than an amount, such as a refusal, it is in `answers` at the position of its operation.

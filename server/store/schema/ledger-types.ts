@@ -149,8 +149,8 @@ export interface SettleOp {
    */
   held?: number
   /**
-   * What the call costs the operator, in units; absent = not known. Caps of cost count it if there is no log row, which
-   * also contains it.
+   * What the call costs the operator, in units; absent = not known. Caps of cost count it. The log row, if there is
+   * one, contains the same cost.
    */
   cost?: number
   /**
@@ -258,7 +258,8 @@ export type LedgerResult = TakeResult | SettleResult
 
 /**
  * Applies a batch in one transaction: settles first, then extensions, then holds, each group in the given order.
- * Results are in the order of `ops`. Rejects if the transaction failed.
+ * Results are in the order of `ops`. Rejects if the transaction failed, in which case nothing was changed, or if the
+ * response of the database was lost.
  */
 export interface LedgerStore {
   apply(ops: readonly LedgerOp[]): Promise<LedgerResult[]>

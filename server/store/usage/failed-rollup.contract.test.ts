@@ -101,8 +101,8 @@ forEachDatabase((name, openFresh) => {
     expect(rows).toEqual([{ failures: count }])
   }
 
-  // The statements are in the order in which a rollup runs them. Each attempt therefore gets as far as the statement
-  // that fails.
+  // The statements are in the order in which a rollup runs them. Steps before a failed statement stay committed, so in
+  // another order some of the statements would have nothing left to do.
   const statements: Statement[] = [
     ['insert', 'usage_fold'],
     ['insert', 'usage_series'],

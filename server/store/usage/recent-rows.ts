@@ -12,7 +12,7 @@ export function rowsSince(seconds: number): RawBuilder<SqlBool> {
 
 function firstIdSince(seconds: number): RawBuilder<number> {
   const hour = Math.floor(seconds / hourSeconds)
-  // No rows later than 60 days after the time are expected here, except rows that were written with a wrong clock.
+  // The range ends later than any row, except rows that were written with a wrong clock.
   const hours = hoursOf({ from: hour, to: hour + 60 * dayHours })
   return sql<number>`coalesce(
     (select min(u.first_id) from usage_series s ${hours} and s.kind = 'all' and u.log_rows > 0),
