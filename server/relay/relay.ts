@@ -18,8 +18,8 @@ import { noteSpeed } from './upstream/note-speed.ts'
 
 /**
  * Serves one call: chooses a channel, prices the call, takes the quota, sends the request, delivers the response and
- * settles. If an attempt fails before the first byte of its response, a remedy is tried, such as another channel.
- * Throws GatewayError or AttemptFailed, in which case nothing has been charged.
+ * settles. If an attempt fails before the first byte of its response, the call is tried in another way, for example on
+ * another channel. Throws GatewayError or AttemptFailed, in which case nothing has been charged.
  */
 export function relay(deps: RelayDeps, call: RelayCall): Promise<Response> {
   return throughChannels(deps, call, attempt)

@@ -26,7 +26,7 @@ export interface Ending {
   isCut?: true
 }
 
-/** The session failed or must not continue. */
+/** The ending of a session that failed or must not continue. */
 export function interrupted(error: GatewayError, code: number = codes.failed): Ending {
   return {
     outcome: 'interrupted',
@@ -36,17 +36,17 @@ export function interrupted(error: GatewayError, code: number = codes.failed): E
   }
 }
 
-/** The caller is no longer allowed to continue. */
+/** The ending after a check that no longer allows the caller to continue. */
 export function refused(error: GatewayError): Ending {
   return interrupted(error, codes.refused)
 }
 
-/** The quota is used up. */
+/** The ending when the quota is used up. */
 export function outOfQuota(): Ending {
   return refused(new GatewayError('quota_exhausted_mid_stream', 'the quota ran out during the session'))
 }
 
-/** The caller closed the session or disconnected. */
+/** The ending when the caller closed the session or disconnected. */
 export function callerClosed(code: number, reason: string, isBusy: boolean): Ending {
   return {
     outcome: isBusy ? 'aborted' : 'complete',
@@ -55,7 +55,7 @@ export function callerClosed(code: number, reason: string, isBusy: boolean): End
   }
 }
 
-/** The upstream closed the session or disconnected. */
+/** The ending when the upstream closed the session or disconnected. */
 export function upstreamClosed({ code, reason, fault }: UpstreamClose, isBusy: boolean): Ending {
   const isUsual = !fault && (usualCodes.has(code) || (code >= 3000 && code <= 4999))
   if (!isBusy && isUsual) return { outcome: 'complete', caller: { code, reason }, upstream: { code, reason: '' } }
@@ -85,14 +85,14 @@ function tooEarly(): GatewayError {
   )
 }
 
-/** This process is shutting down. */
+/** The ending when this process shuts down. */
 export function shutDown(isBusy: boolean): Ending {
   const error = shuttingDown()
   const ending = interrupted(error, codes.goingAway)
   return isBusy ? ending : quiet(error.code)
 }
 
-/** The session or a wait in it lasted too long. */
+/** The ending when the session, or a wait within the session, lasted too long. */
 export function lapsed(lapse: Lapse, isBusy: boolean): Ending {
   switch (lapse) {
     case 'idle':
@@ -120,7 +120,7 @@ export function lapsed(lapse: Lapse, isBusy: boolean): Ending {
   }
 }
 
-/** The ending of a session that had nothing to do, so that nothing is lost. */
+/** The ending of a session in which no response was in progress, so that no output is lost. */
 function quiet(reason: string): Ending {
   return {
     outcome: 'complete',

@@ -27,7 +27,7 @@ const charactersPerToken = 6
 /** The caller's events are kept for counting up to this many characters. Beyond that, only their size is recorded. */
 const mostKeptCharacters = 1_000_000
 
-/** The longest possible length of a session, which the audio in it cannot exceed. */
+/** The maximum duration of a session, in seconds. The audio in a session cannot be longer. */
 const longestSessionSeconds = 86_400
 
 /** Events of a caller, other than audio, that add input for the model. */
@@ -63,16 +63,16 @@ interface OpenResponse {
 const nothing: Usage = { promptTokens: 0, completionTokens: 0 }
 
 /**
- * Tracks the responses of one session and the usage of each. The upstream's own figures are used if they can be
- * believed, once for each response. For the other responses, the tokens of the data that passed through are counted at
- * the end.
+ * Tracks the responses of one session and the usage of each. For each response, the upstream's own figures are used
+ * once, if they are plausible. Otherwise, the tokens of the data that passed through are counted at the end of the
+ * session.
  */
 export class RealtimeMeter {
   /** Tokens that have passed through since the cost was last checked. */
   unseenTokens = 0
   /** Why figures of the upstream were rejected; '' if none were. */
   refused = ''
-  /** The cost of the transcriptions, in units, and their number. */
+  /** The cost of the transcriptions, in quota units. `transcriptions` is their number. */
   beside = 0
   transcriptions = 0
   readonly #faultOf: (usage: Usage) => string | undefined
@@ -139,7 +139,7 @@ export class RealtimeMeter {
     return undefined
   }
 
-  /** The part of each response's usage that is certain. */
+  /** A lower bound of the usage of each response. */
   least(): Usage[] {
     this.unseenTokens = 0
     return [...this.#reported, ...this.#pending().map((each) => this.#leastOf(each))]

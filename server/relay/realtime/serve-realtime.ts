@@ -118,8 +118,8 @@ function betaOf(headers: Headers): Record<string, string> {
 }
 
 /**
- * Headers of the response to the upgrade. Of the offered subprotocols, only `realtime` is a real one. The others
- * contain keys and flags.
+ * Headers of the response to the upgrade. `realtime` is the only real subprotocol among those that clients offer. The
+ * others contain keys and flags.
  */
 function answerHeaders({ request, requestId }: Incoming): Record<string, string> {
   const hasRealtime = protocolsOf(request.headers).includes('realtime')

@@ -4,13 +4,13 @@ import type { OpenCall } from '../charging/settlement.ts'
 import type { UpstreamSocket } from './upstream-socket.ts'
 
 /**
- * The wait that lasted too long. `idle`: neither side sent anything. `overdue`: the whole session. `unread`: the caller
- * did not read waiting messages. `blocked`: the upstream accepted nothing. `stalled`: the upstream stopped sending
- * during a response. `lost`: the upstream does not respond at all.
+ * The wait that lasted too long. `idle`: neither side sent anything. `overdue`: the whole session lasted too long.
+ * `unread`: the caller did not read waiting messages. `blocked`: the upstream accepted nothing. `stalled`: the upstream
+ * stopped sending during a response. `lost`: the upstream does not respond at all.
  */
 export type Lapse = 'idle' | 'overdue' | 'unread' | 'blocked' | 'stalled' | 'lost'
 
-/** An upstream that is silent for this long is pinged. It then has the same time again to respond. */
+/** An upstream that is silent for this long is pinged. It must then respond within the same time. */
 const pingAfterMs = 30_000
 const lookEveryMs = 250
 

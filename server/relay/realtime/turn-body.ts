@@ -16,8 +16,8 @@ export interface TurnBody {
 
 /**
  * The body of a call for a `response.create` message (OpenAI docs, "WebSocket mode"). `find` returns the response that
- * the socket remembers under an id. If the socket does not remember it, the service may still know it. Throws
- * GatewayError (400).
+ * the socket remembers under an id. If the socket does not remember the response, the service may have stored it.
+ * Throws GatewayError (400).
  */
 export function turnBody(read: JsonBody, find: (id: string) => Turn | undefined): TurnBody {
   const { type: _type, stream_id: _stream, generate, background, stream: _streamed, ...json } = read.json

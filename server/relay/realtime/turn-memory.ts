@@ -14,8 +14,8 @@ const mostCharacters = 64_000_000
 
 /**
  * Remembers the last response of each socket. The next turn can then continue from it by sending only new items, even
- * if no service stored the response. If the conversations become too long together, the oldest are forgotten, and their
- * clients send them again.
+ * if no service stored the response. If the total length of the conversations exceeds a limit, the oldest are
+ * forgotten, and their clients send them again.
  */
 export class TurnMemory {
   readonly #turns = new Map<object, Turn>()

@@ -197,7 +197,8 @@ async function connected(url: URL, { signal, connectTimeoutMs }: SocketOpening):
   const socket = isSecure
     ? openSecure({ host, port, ALPNProtocols: ['http/1.1'], ...(isIP(host) === 0 && { servername: host }) })
     : openPlain({ host, port })
-  // Errors are handled by the code that waits. This listener only prevents them from being uncaught.
+  // Errors are handled by the code that waits for the socket. Without this listener, an error at any other time would
+  // be uncaught.
   socket.on('error', () => undefined)
   const standing = new Promise<void>((resolve, reject) => {
     socket.once(isSecure ? 'secureConnect' : 'connect', resolve)
