@@ -40,7 +40,13 @@ const put = (gateway: GatewayProcess, options: Record<string, string>) =>
 
 /** Makes a backup through the management API, and waits for it. */
 async function backUp(gateway: GatewayProcess): Promise<BackupEntry> {
-  await gateway.api('POST', '/api/backup/')
+  // A backup has been recorded as finished before old files are removed, and until then another one is refused.
+  for (;;) {
+    const refusal = await gateway.api('POST', '/api/backup/').then(() => '', String)
+    if (refusal === '') break
+    if (!refusal.includes('A backup is being made already.')) throw new Error(refusal)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
   for (;;) {
     const { backups } = await gateway.api<{ backups: BackupEntry[] }>('GET', '/api/backup/')
     const [newest] = backups
