@@ -52,6 +52,10 @@ export type Statements = ReturnType<typeof prepareLedger>
 const spent = `spent_today = CASE WHEN spent_at >= ?3 THEN spent_today + ?1 ELSE ?1 END,
   spent_month = CASE WHEN spent_at >= ?4 THEN spent_month + ?1 ELSE ?1 END, spent_at = max(spent_at, ?2)`
 
+/** Adds charges to a channel. Its values: the amount charged, the part of it that has no log row, the channel's id. */
+const chargeChannel =
+  'UPDATE channels SET used_quota = used_quota + ?, unlogged_quota = unlogged_quota + ? WHERE id = ?'
+
 /** The prepared statements of the ledger. */
 export function prepareLedger(database: Database) {
   const statement = (sql: string): Statement => database.prepare(sql)
@@ -93,12 +97,8 @@ export function prepareLedger(database: Database) {
     limits: prepareLimits(database),
     caps: prepareCaps(database),
     // Most channels have no caps. Without RETURNING, a statement takes a third of the time.
-    saveUncapped: statement(
-      'UPDATE channels SET used_quota = used_quota + ?, unlogged_quota = unlogged_quota + ? WHERE id = ? AND capped = 0',
-    ),
-    saveCapped: statement(
-      'UPDATE channels SET used_quota = used_quota + ?, unlogged_quota = unlogged_quota + ? WHERE id = ? AND capped > 0',
-    ),
+    saveUncapped: statement(`${chargeChannel} AND capped = 0`),
+    saveCapped: statement(`${chargeChannel} AND capped > 0`),
   }
 }
 
