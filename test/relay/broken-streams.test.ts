@@ -21,10 +21,10 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-async function call(upstream: fake.Behaviour, body: object = chatStream) {
+async function call(upstream: fake.Behaviour, body: object = chatStream, onText?: (text: string) => void) {
   const caller = await rig.caller()
   rig.upstream.next(upstream)
-  const seen = await see(rig.gateway.post('/v1/chat/completions', body, caller.token))
+  const seen = await see(rig.gateway.post('/v1/chat/completions', body, caller.token), onText)
   return { caller, seen }
 }
 
@@ -33,29 +33,56 @@ function delivered(seen: Seen): string {
   return textOf(seen.text.slice(0, seen.text.lastIndexOf('data: {"error"')))
 }
 
-const interrupted: readonly { upstream: fake.Behaviour; code: string; text: string }[] = [
-  { upstream: fake.cutsStream('fin', { after: 4 }), code: 'upstream_stream_error', text: 'word0 word1 word2' },
-  { upstream: fake.cutsStream('reset', { after: 4 }), code: 'upstream_stream_error', text: 'word0 word1 word2' },
-  { upstream: fake.endsEarly({ after: 4 }), code: 'upstream_stream_incomplete', text: 'word0 word1 word2' },
+interface Interrupted {
+  /** The upstream, which breaks the stream off once `when` has resolved. */
+  upstream: (when: Promise<unknown>) => fake.Behaviour
+  code: string
+  text: string
+}
+
+const interrupted: readonly Interrupted[] = [
   {
-    upstream: fake.untilClose(fake.endsEarly({ after: 4 })),
+    upstream: (when) => fake.cutsStream('fin', { after: 4, when }),
+    code: 'upstream_stream_error',
+    text: 'word0 word1 word2',
+  },
+  {
+    upstream: (when) => fake.cutsStream('reset', { after: 4, when }),
+    code: 'upstream_stream_error',
+    text: 'word0 word1 word2',
+  },
+  { upstream: () => fake.endsEarly({ after: 4 }), code: 'upstream_stream_incomplete', text: 'word0 word1 word2' },
+  {
+    upstream: () => fake.untilClose(fake.endsEarly({ after: 4 })),
     code: 'upstream_stream_incomplete',
     text: 'word0 word1 word2',
   },
   {
-    upstream: fake.cutsInsideEvent('end', { after: 4 }),
+    upstream: (when) => fake.cutsInsideEvent('end', { after: 4, when }),
     code: 'upstream_stream_incomplete',
     text: 'word0 word1 word2',
   },
-  { upstream: fake.cutsInsideEvent('fin', { after: 4 }), code: 'upstream_stream_error', text: 'word0 word1 word2' },
-  { upstream: fake.cutsInsideEvent('reset', { after: 4 }), code: 'upstream_stream_error', text: 'word0 word1 word2' },
-  { upstream: fake.stallsStream({ after: 4 }), code: 'upstream_timeout', text: 'word0 word1 word2' },
+  {
+    upstream: (when) => fake.cutsInsideEvent('fin', { after: 4, when }),
+    code: 'upstream_stream_error',
+    text: 'word0 word1 word2',
+  },
+  {
+    upstream: (when) => fake.cutsInsideEvent('reset', { after: 4, when }),
+    code: 'upstream_stream_error',
+    text: 'word0 word1 word2',
+  },
+  { upstream: () => fake.stallsStream({ after: 4 }), code: 'upstream_timeout', text: 'word0 word1 word2' },
 ]
 
 describe('a stream that breaks in the middle ends with an error event, and the delivered part is charged:', () => {
   for (const { upstream, code, text } of interrupted) {
-    test(`${upstream.name} → ${code}`, async () => {
-      const { caller, seen } = await call(upstream)
+    const { promise: arrived, resolve } = Promise.withResolvers<void>()
+    const broken = upstream(arrived)
+    test(`${broken.name} → ${code}`, async () => {
+      const { caller, seen } = await call(broken, chatStream, (soFar) => {
+        if (soFar.includes('word2')) resolve()
+      })
       expectErrorEvent(seen, code)
       expect(seen.error?.type).toBe('upstream_error')
       expect(delivered(seen)).toBe(text)

@@ -119,14 +119,17 @@ export interface Seen {
   broken: boolean
 }
 
-/** Reads a response until it ends or breaks off. */
-export async function see(answer: Response | Promise<Response>): Promise<Seen> {
+/** Reads a response until it ends or breaks off. `onText` gets the text so far, each time more has arrived. */
+export async function see(answer: Response | Promise<Response>, onText?: (text: string) => void): Promise<Seen> {
   const response = await answer
   const decoder = new TextDecoder()
   let text = ''
   let broken = false
   try {
-    for await (const bytes of response.body ?? []) text += decoder.decode(bytes, { stream: true })
+    for await (const bytes of response.body ?? []) {
+      text += decoder.decode(bytes, { stream: true })
+      onText?.(text)
+    }
   } catch {
     broken = true
   }

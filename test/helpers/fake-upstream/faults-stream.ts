@@ -9,13 +9,18 @@ import { type Behaviour, behaviour, type Exchange, pause } from './types.ts'
 export interface FaultyStream extends StreamOptions {
   /** How many events are sent properly before the fault. Default: 3. */
   readonly after?: number
+  /**
+   * When the connection is cut. Default: 20 ms after the events. A reset can discard events that the gateway has not
+   * read, so a test that needs the events resolves this when they have reached the caller.
+   */
+  readonly when?: Promise<unknown>
 }
 
 /** Cuts the stream in the middle: FIN, RST of the connection, or RST_STREAM over HTTP/2. */
 export function cutsStream(how: 'fin' | 'reset' | 'stream-reset', options: FaultyStream = {}): Behaviour {
   return behaviour(`cutsStream ${how}`, async (exchange) => {
     if (!(await begin(exchange, options))) return
-    await settle()
+    await (options.when ?? settle())
     if (how === 'fin') exchange.fin()
     else if (how === 'stream-reset' && exchange.h2) exchange.h2.resetStream(2)
     else exchange.reset()
@@ -34,7 +39,7 @@ export function cutsInsideEvent(how: 'fin' | 'reset' | 'end' = 'fin', options: F
   return behaviour(`cutsInsideEvent ${how}`, async (exchange) => {
     if (!(await begin(exchange, options))) return
     await exchange.write('data: {"id":"chatcmpl-fake","choices":[{"index":0,"delta":{"content":"hal')
-    await settle()
+    await (options.when ?? settle())
     if (how === 'end') exchange.end()
     else if (how === 'fin') exchange.fin()
     else exchange.reset()
