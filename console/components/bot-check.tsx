@@ -71,7 +71,8 @@ export function useBotCheck(): BotCheck {
 }
 
 /**
- * The challenge provider's widget; renders nothing if the server does not require it. Uses the messages of area `form`.
+ * The challenge provider's widget; renders nothing if the server does not require it. Its texts are in the messages of
+ * the area `form` (console/messages).
  */
 export function BotCheckWidget({ check }: { check: BotCheck }) {
   const t = useText()

@@ -41,7 +41,7 @@ export interface Captures {
   read(requestId: string): Promise<Capture | undefined>
   /** Tests whether recordings can be stored now. If not, throws an Error whose message says why. */
   testStorage(): Promise<void>
-  /** Removes recordings that have been deleted or are too old. */
+  /** Removes recordings that are too old, and stored objects whose recordings have been deleted. */
   sweep: () => Promise<void>
   /** Starts a sweep without waiting for it. Called after something has been deleted. */
   sweepSoon(): void

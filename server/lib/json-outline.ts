@@ -5,13 +5,13 @@ import { type TextSize, TextSizer } from './text-sizer.ts'
 /** The beginning of every mark. Nobody can guess it, so no short string in a text can look like a mark. */
 const key = `${randomBytes(12).toString('hex')}~`
 const openMark = `"${key}`
-/** The end of every mark. A mark to which something was added is therefore not a mark. */
+/** The end of every mark. A text that begins with a mark and continues after this end does not count as a mark. */
 const keyEnd = '~'
 
 const byteOrderMark = 0xef
 /**
- * The minimum share of long strings in a text. If the share were smaller, reading the rest of the text twice could cost
- * more than the limits allow.
+ * The minimum share of a text's bytes that must be in long strings. All other bytes may be read twice. If they were
+ * more than a quarter of the text, this could take more work than the limits for JSON bodies allow.
  */
 const leastShare = 0.75
 

@@ -35,9 +35,9 @@ export interface Client {
   model: string
   /** One of the programs that npm links, or a script in the `scripts` folder beside this file. */
   run: { program: string } | { script: string }
-  /** Codes of refusals after which the client should continue without help. */
+  /** Error codes of the gateway after which the client must continue its task by itself. */
   expects?: readonly string[]
-  /** Requests an object with a schema instead of the task with tools. */
+  /** The client asks for an answer that matches a JSON schema, instead of performing the task with tools. */
   asksForObject?: true
   /** The client's script also makes one call with an unknown token. */
   asksWithWrongToken?: true

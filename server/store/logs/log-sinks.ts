@@ -6,8 +6,8 @@ import type { LogRow } from './log-pages.ts'
 export type LogSinkState = Selectable<LogSinksTable>
 
 /**
- * If no process has copied rows to a sink for this long, rows that are deleted before the sink has them are not counted
- * as lost.
+ * If no process has copied rows to a sink for this long, the sink counts as no longer in use. Rows that it has not
+ * received are then deleted without being counted as lost.
  */
 const forgottenSeconds = 7 * 86_400
 
@@ -144,7 +144,8 @@ export async function sinkBacklog(db: Db, { sent_to }: Pick<LogSinkState, 'sent_
 }
 
 /**
- * For each sink in use, counts the rows as lost that are about to be deleted and have not been copied to the sink yet.
+ * Counts lost rows for each sink in use. Lost rows are those that are about to be deleted and have not yet been copied
+ * to the sink.
  */
 export async function countUnsent(store: Store, which: RawBuilder<SqlBool>, now: number): Promise<void> {
   const sinks = await store.read

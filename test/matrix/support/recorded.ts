@@ -22,7 +22,7 @@ import type { Setup } from './rig.ts'
 export interface Format {
   name: string
   apis: readonly string[]
-  /** Excludes recordings of the same API that have another format. */
+  /** False for a recording of one of these APIs that has another format. Default: all recordings have this format. */
   isMeant?(recording: RecordingCase): boolean
   reader: WireReader
   setup(recording: RecordingCase): Setup
