@@ -10,6 +10,7 @@ import { call } from '../../lib/call.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
+import { useFocusInPlace } from '../../lib/use-focus-in-place.ts'
 import { type Chosen, CostsImport } from './costs-import.tsx'
 import { costsQuery } from './costs-query.ts'
 
@@ -61,6 +62,7 @@ export function CostsDialog({ id, name, costs, onClose }: CostsDialogProps) {
   const [lines, setLines] = useState(() => linesOf(costs.models))
   const [chosen, setChosen] = useState<Chosen>()
   const [busy, setBusy] = useState(false)
+  const inPlace = useFocusInPlace()
   const save = async () => {
     setBusy(true)
     try {
@@ -103,7 +105,7 @@ export function CostsDialog({ id, name, costs, onClose }: CostsDialogProps) {
         </>
       }
     >
-      <div className="flex flex-col gap-4">
+      <div {...inPlace} className="flex flex-col gap-4">
         <label className="flex flex-col gap-1 text-sm font-medium">
           {t('carry.costs.multiplier')}
           <Input

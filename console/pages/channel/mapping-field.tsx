@@ -8,6 +8,7 @@ import { IconButton } from '../../components/ui/icon-button.tsx'
 import { Input } from '../../components/ui/input.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
 import { useText } from '../../lib/text.ts'
+import { useFocusInPlace } from '../../lib/use-focus-in-place.ts'
 import { FormSection } from './form-section.tsx'
 import { type ChannelValues, isMapping } from './form-values.ts'
 
@@ -122,6 +123,7 @@ function Pairs(props: { models: readonly string[]; mapping: string; onChange(tex
   const { models, mapping, onChange } = props
   const t = useText()
   const listId = useId()
+  const inPlace = useFocusInPlace()
   const [pairs, setPairs] = useState<readonly Pair[]>(() => pairsOf(mapping))
   // If the value was set elsewhere, for example by the example button, the table is rebuilt from it. Lines without a
   // name exist only in this state.
@@ -132,7 +134,7 @@ function Pairs(props: { models: readonly string[]; mapping: string; onChange(tex
   }
   const edit = (index: number, pair: Pair) => change(current.map((each, at) => (at === index ? pair : each)))
   return (
-    <div className="flex flex-col gap-2">
+    <div {...inPlace} className="flex flex-col gap-2">
       <datalist id={listId}>
         {models.map((model) => (
           <option key={model} value={model} />

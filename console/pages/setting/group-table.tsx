@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { Input } from '../../components/ui/input.tsx'
 import { useText } from '../../lib/text.ts'
+import { useFocusInPlace } from '../../lib/use-focus-in-place.ts'
 import { EditNumber } from './edit-number.tsx'
 import { type RatioKey, type Ratios, withRatio } from './ratio-draft.ts'
 import { AddRow, Cell, Heading, Multiply, NoRow, RatioRow, RatioTable } from './ratio-table.tsx'
@@ -12,6 +13,7 @@ import type { RatioState } from './use-ratios.ts'
 export function GroupTable({ state, ratios }: { state: RatioState; ratios: Readonly<Record<RatioKey, Ratios>> }) {
   const t = useText()
   const [words, setWords] = useState('')
+  const inPlace = useFocusInPlace()
   const groups = ratios.GroupRatio
   const shown = Object.keys(groups).filter((name) => name.toLowerCase().includes(words.trim().toLowerCase()))
   const locked = !state.mayWrite
@@ -22,7 +24,7 @@ export function GroupTable({ state, ratios }: { state: RatioState; ratios: Reado
     state.change('GroupRatio', next)
   }
   return (
-    <>
+    <div {...inPlace} className="flex flex-col gap-3">
       <p className="text-sm text-muted">{t('ratio.groups.text')}</p>
       <Input
         type="search"
@@ -75,6 +77,6 @@ export function GroupTable({ state, ratios }: { state: RatioState; ratios: Reado
         />
         <Multiply disabled={locked || shown.length === 0} onMultiply={multiply} />
       </div>
-    </>
+    </div>
   )
 }

@@ -8,6 +8,7 @@ import { Segmented } from '../../components/ui/segmented.tsx'
 import { formatCount, quotaPerUnit } from '../../lib/format.ts'
 import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
+import { useFocusInPlace } from '../../lib/use-focus-in-place.ts'
 import { EditNumber } from './edit-number.tsx'
 import { completionOf, type ModelRow, type PriceSource, promptOf, withRatio } from './ratio-draft.ts'
 import { AddRow, Cell, Heading, Multiply, NoRow, RatioRow, RatioTable } from './ratio-table.tsx'
@@ -26,6 +27,7 @@ export function ModelTable({ state }: { state: RatioState }) {
   const [unit, setUnit] = useState<Unit>('price')
   const [words, setWords] = useState('')
   const [all, setAll] = useState(false)
+  const inPlace = useFocusInPlace()
   const { rows, mayWrite, ratios, change } = state
   if (!ratios) return null
   const found = rows.filter(({ model }) => model.toLowerCase().includes(words.trim().toLowerCase()))
@@ -39,7 +41,7 @@ export function ModelTable({ state }: { state: RatioState }) {
     change('ModelRatio', next)
   }
   return (
-    <>
+    <div {...inPlace} className="flex flex-col gap-3">
       <p className="text-sm text-muted">{t('ratio.text')}</p>
       <div className="flex flex-wrap items-center gap-2">
         <Input
@@ -80,7 +82,7 @@ export function ModelTable({ state }: { state: RatioState }) {
         />
         <Multiply disabled={!mayWrite || found.length === 0} onMultiply={multiply} />
       </div>
-    </>
+    </div>
   )
 }
 

@@ -5,6 +5,7 @@ import { IconButton } from '../../components/ui/icon-button.tsx'
 import { Input } from '../../components/ui/input.tsx'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
+import { useFocusInPlace } from '../../lib/use-focus-in-place.ts'
 import type { ControlProps } from './control-props.ts'
 import { EditNumber } from './edit-number.tsx'
 import { optionName } from './option-names.ts'
@@ -20,6 +21,7 @@ interface PairTableProps extends ControlProps {
 /** Multipliers by the group of the user and the group of the token. */
 export function PairTable({ option, form, id, disabled, source, groups }: PairTableProps) {
   const t = useText()
+  const inPlace = useFocusInPlace()
   const table = readTable.pairs(source) ?? {}
   const rows = Object.entries(table).flatMap(([user, ratios]) =>
     Object.entries(ratios).map(([token, ratio]) => ({ user, token, ratio })),
@@ -27,7 +29,7 @@ export function PairTable({ option, form, id, disabled, source, groups }: PairTa
   const set = (user: string, token: string, ratio: number | undefined) =>
     form.type(option.key, withEntry(table, user, withPair(table[user] ?? {}, token, ratio)))
   return (
-    <>
+    <div {...inPlace} className="flex flex-col gap-2">
       <RatioTable
         caption={optionName(option)}
         head={
@@ -76,7 +78,7 @@ export function PairTable({ option, form, id, disabled, source, groups }: PairTa
           toast.info(t('ratio.add.known', { name: `${user} → ${token}` }))
         }}
       />
-    </>
+    </div>
   )
 }
 

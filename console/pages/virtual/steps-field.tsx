@@ -131,14 +131,14 @@ function StepRow({ step, index, count, listId, isInvalid, onChange, onMove, onRe
           data-focus={`${step.key}-up`}
           label={t('virtual.form.step.up', { model: name })}
           icon={<ArrowUp />}
-          aria-disabled={index === 0}
+          disabled={index === 0}
           onClick={() => onMove('up', 'up')}
         />
         <IconButton
           data-focus={`${step.key}-down`}
           label={t('virtual.form.step.down', { model: name })}
           icon={<ArrowDown />}
-          aria-disabled={index === count - 1}
+          disabled={index === count - 1}
           onClick={() => onMove('down', 'down')}
         />
         <IconButton
