@@ -1,5 +1,5 @@
 import { Plus, X } from 'lucide-react'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import type { ChannelCosts, ModelCost } from '../../../contract/api/channel-costs.ts'
 import { channelCostsApi } from '../../../contract/api/channel-costs.ts'
 import { Button } from '../../components/ui/button.tsx'
@@ -63,6 +63,7 @@ export function CostsDialog({ id, name, costs, onClose }: CostsDialogProps) {
   const [chosen, setChosen] = useState<Chosen>()
   const [busy, setBusy] = useState(false)
   const inPlace = useFocusInPlace()
+  const hintId = useId()
   const save = async () => {
     setBusy(true)
     try {
@@ -115,10 +116,13 @@ export function CostsDialog({ id, name, costs, onClose }: CostsDialogProps) {
             step="any"
             className="max-w-40"
             value={multiplier}
+            aria-describedby={`${hintId}-multiplier`}
             onChange={(event) => setMultiplier(event.target.value)}
           />
-          <span className="font-normal text-muted">{t('carry.costs.multiplier.hint')}</span>
         </label>
+        <p id={`${hintId}-multiplier`} className="-mt-3 text-sm text-muted">
+          {t('carry.costs.multiplier.hint')}
+        </p>
         <Lines lines={lines} onEdit={edit} onRemove={(index) => setLines(lines.filter((_, at) => at !== index))} />
         <Button
           size="small"

@@ -43,8 +43,7 @@ export function LimitsField({ form }: { form: UseFormReturn<ChannelValues> }) {
   const change = (index: number, fields: Partial<LimitValue>) =>
     set(limits.map((limit, at) => (at === index ? { ...limit, ...fields } : limit)))
   return (
-    <FormSection title={t('channel.form.limits')}>
-      <p className="-mt-4 text-sm text-muted">{t('channel.form.limits.hint')}</p>
+    <FormSection title={t('channel.form.limits')} hint={t('channel.form.limits.hint')}>
       <div {...inPlace} className="flex flex-col gap-5">
         {limits.length > 0 && (
           <ul className="flex flex-col gap-4">

@@ -44,6 +44,7 @@ function unservedOf(models: readonly string[], mapping: string): string[] {
 /** Requested model → upstream model, as a table or as JSON. */
 export function MappingField({ form }: { form: UseFormReturn<ChannelValues> }) {
   const t = useText()
+  const hintId = useId()
   const [models, mapping] = form.watch(['models', 'model_mapping'])
   const [view, setView] = useState<'table' | 'json'>('table')
   const shown = isMapping(mapping) ? view : 'json'
@@ -63,7 +64,9 @@ export function MappingField({ form }: { form: UseFormReturn<ChannelValues> }) {
   return (
     <FormSection title={t('channel.form.mapping')}>
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <p className="text-sm text-muted">{t('channel.form.mapping.hint')}</p>
+        <p id={hintId} className="text-sm text-muted">
+          {t('channel.form.mapping.hint')}
+        </p>
         <Segmented<'table' | 'json'>
           label={t('channel.form.mapping')}
           value={shown}
@@ -81,7 +84,7 @@ export function MappingField({ form }: { form: UseFormReturn<ChannelValues> }) {
           mono
         />
       ) : (
-        <Pairs models={models} mapping={mapping} onChange={set} />
+        <Pairs models={models} mapping={mapping} hintId={hintId} onChange={set} />
       )}
       <Unserved models={models} mapping={mapping} onAdd={add} />
       <Button size="small" className="self-start" onClick={() => set(JSON.stringify(example, null, 2))}>
@@ -119,8 +122,8 @@ function Unserved(props: { models: readonly string[]; mapping: string; onAdd(nam
   )
 }
 
-function Pairs(props: { models: readonly string[]; mapping: string; onChange(text: string): void }) {
-  const { models, mapping, onChange } = props
+function Pairs(props: { models: readonly string[]; mapping: string; hintId: string; onChange(text: string): void }) {
+  const { models, mapping, hintId, onChange } = props
   const t = useText()
   const listId = useId()
   const inPlace = useFocusInPlace()
@@ -145,6 +148,7 @@ function Pairs(props: { models: readonly string[]; mapping: string; onChange(tex
         <div key={index} className="flex items-center gap-2">
           <Input
             aria-label={t('channel.form.mapping.from', { row: index + 1 })}
+            aria-describedby={hintId}
             list={listId}
             value={from}
             spellCheck={false}
@@ -155,6 +159,7 @@ function Pairs(props: { models: readonly string[]; mapping: string; onChange(tex
           </span>
           <Input
             aria-label={t('channel.form.mapping.to', { row: index + 1 })}
+            aria-describedby={hintId}
             value={to}
             spellCheck={false}
             onChange={(event) => edit(index, [from, event.target.value])}

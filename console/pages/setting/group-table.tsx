@@ -1,5 +1,5 @@
 import { X } from 'lucide-react'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { Input } from '../../components/ui/input.tsx'
 import { useText } from '../../lib/text.ts'
@@ -9,9 +9,17 @@ import { type RatioKey, type Ratios, withRatio } from './ratio-draft.ts'
 import { AddRow, Cell, Heading, Multiply, NoRow, RatioRow, RatioTable } from './ratio-table.tsx'
 import type { RatioState } from './use-ratios.ts'
 
+interface GroupTableProps {
+  state: RatioState
+  ratios: Readonly<Record<RatioKey, Ratios>>
+  /** Id of the errors of the options, if there are any. */
+  problemsId: string | undefined
+}
+
 /** Multipliers of groups; listing a group here creates the group. */
-export function GroupTable({ state, ratios }: { state: RatioState; ratios: Readonly<Record<RatioKey, Ratios>> }) {
+export function GroupTable({ state, ratios, problemsId }: GroupTableProps) {
   const t = useText()
+  const hintId = useId()
   const [words, setWords] = useState('')
   const inPlace = useFocusInPlace()
   const groups = ratios.GroupRatio
@@ -25,7 +33,9 @@ export function GroupTable({ state, ratios }: { state: RatioState; ratios: Reado
   }
   return (
     <div {...inPlace} className="flex flex-col gap-3">
-      <p className="text-sm text-muted">{t('ratio.groups.text')}</p>
+      <p id={hintId} className="text-sm text-muted">
+        {t('ratio.groups.text')}
+      </p>
       <Input
         type="search"
         aria-label={t('ratio.search.groups')}
@@ -73,6 +83,8 @@ export function GroupTable({ state, ratios }: { state: RatioState; ratios: Reado
           label={t('ratio.add.group')}
           known={Object.keys(groups)}
           disabled={locked}
+          describedBy={[problemsId, hintId].filter(Boolean).join(' ')}
+          invalid={problemsId !== undefined}
           onAdd={(name) => set(name, 1)}
         />
         <Multiply disabled={locked || shown.length === 0} onMultiply={multiply} />

@@ -1,5 +1,5 @@
 import { RotateCcw } from 'lucide-react'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { Badge, Status } from '../../components/ui/badge.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
@@ -20,9 +20,13 @@ const sourceColor = { option: 'accent', default: 'grey', call: 'grey', none: 're
 
 type Unit = 'price' | 'ratio'
 
-/** Ratios of models, shown as dollars per million tokens or as the stored values. */
-export function ModelTable({ state }: { state: RatioState }) {
+/**
+ * Ratios of models, shown as dollars per million tokens or as the stored values. `problemsId` is the id of the errors of
+ * the options, if there are any.
+ */
+export function ModelTable({ state, problemsId }: { state: RatioState; problemsId: string | undefined }) {
   const t = useText()
+  const hintId = useId()
   useServerStatus()
   const [unit, setUnit] = useState<Unit>('price')
   const [words, setWords] = useState('')
@@ -42,7 +46,9 @@ export function ModelTable({ state }: { state: RatioState }) {
   }
   return (
     <div {...inPlace} className="flex flex-col gap-3">
-      <p className="text-sm text-muted">{t('ratio.text')}</p>
+      <p id={hintId} className="text-sm text-muted">
+        {t('ratio.text')}
+      </p>
       <div className="flex flex-wrap items-center gap-2">
         <Input
           type="search"
@@ -75,6 +81,8 @@ export function ModelTable({ state }: { state: RatioState }) {
           label={t('ratio.add.model')}
           known={rows.map(({ model }) => model)}
           disabled={!mayWrite}
+          describedBy={[problemsId, hintId].filter(Boolean).join(' ')}
+          invalid={problemsId !== undefined}
           onAdd={(model) => {
             change('ModelRatio', withRatio(ratios.ModelRatio, model, 1))
             setWords(model)

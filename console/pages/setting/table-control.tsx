@@ -158,6 +158,8 @@ function Entries<Value>({ option, form, id, disabled, table, heads, cells, fresh
         placeholder={t(groups ? 'ratio.add.group' : 'setting.table.add')}
         known={names}
         disabled={disabled}
+        describedBy={rest.describedBy}
+        invalid={rest.invalid}
         onAdd={(name) => {
           set(name, fresh)
           setAll(true)

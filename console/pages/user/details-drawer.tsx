@@ -190,7 +190,9 @@ function GiveQuota({ user }: { user: User }) {
   return (
     <section aria-label={t('user.peek.topup')} className="rounded-lg border border-line p-3">
       <h3 className="text-sm font-medium">{t('user.peek.topup')}</h3>
-      <p className="mb-2 text-xs text-muted">{t('user.peek.note')}</p>
+      <p id={`${id}-note`} className="mb-2 text-xs text-muted">
+        {t('user.peek.note')}
+      </p>
       <form
         className="flex flex-wrap items-center gap-2"
         onSubmit={(event) => {
@@ -210,7 +212,14 @@ function GiveQuota({ user }: { user: User }) {
           {label}
         </label>
         {currency ? (
-          <DollarBox id={id} value={quota} onChange={setQuota} placeholder={label} className="min-w-52 flex-1" />
+          <DollarBox
+            id={id}
+            value={quota}
+            onChange={setQuota}
+            placeholder={label}
+            describedBy={`${id}-note`}
+            className="min-w-52 flex-1"
+          />
         ) : (
           <Input
             id={id}
@@ -218,6 +227,7 @@ function GiveQuota({ user }: { user: User }) {
             step={1}
             value={quota ?? ''}
             placeholder={label}
+            aria-describedby={`${id}-note`}
             onChange={({ target }) => setQuota(target.value === '' ? undefined : Number(target.value))}
             className="num min-w-32 flex-1"
           />
