@@ -712,7 +712,10 @@ describe('the boxes of the settings', () => {
       expect(await add.getAttribute('aria-invalid')).toBe(null)
     }
     for (const view of ['Models', 'Groups']) {
-      await page.getByText(view, { exact: true }).click()
+      await page
+        .locator('label')
+        .filter({ hasText: new RegExp(`^${view}$`) })
+        .click()
       const add = page.getByLabel(view === 'Models' ? 'New model' : 'New group', { exact: true }).first()
       await eventually(async () => (await descriptionOf(add))[0]).toContain(view === 'Models' ? 'price' : 'group')
     }

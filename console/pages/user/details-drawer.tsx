@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { type ReactNode, Suspense, useId, useState } from 'react'
 import type { User } from '../../../contract/api/user.ts'
 import { roles } from '../../../contract/roles.ts'
+import { userStatus } from '../../../contract/statuses.ts'
 import { DollarBox } from '../../components/form/quota-box.tsx'
 import { Groups } from '../../components/groups.tsx'
 import { Limits } from '../../components/limits.tsx'
@@ -17,7 +18,8 @@ import { formatCount, formatTime, quotaPerUnit, showsCurrency, useFormatQuota, u
 import { lazy } from '../../lib/lazy.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
-import { toast } from '../../lib/toast.ts'
+import { toastWithUndo } from '../../lib/undo.ts'
+import { toggleUser } from './actions.tsx'
 import { Bindings } from './bindings.tsx'
 import { giveQuota, userQuery, userSpentQuery } from './queries.ts'
 import { UserRole, UserStatus } from './user-parts.tsx'
@@ -46,7 +48,16 @@ export function UserPeek({ id, steps, tab, onTab, onClose, onEdit }: UserPeekPro
       steps={steps}
       title={user?.username ?? t('user.title')}
       aside={user && <UserStatus user={user} />}
-      footer={open ? <Button onClick={() => onEdit(user)}>{t('do.edit')}</Button> : undefined}
+      footer={
+        open ? (
+          <>
+            <Button onClick={() => void toggleUser(user).catch(() => undefined)}>
+              {t(user.status === userStatus.enabled ? 'do.disable' : 'do.enable')}
+            </Button>
+            <Button onClick={() => onEdit(user)}>{t('do.edit')}</Button>
+          </>
+        ) : undefined
+      }
     >
       {query.isPending && <DetailsSkeleton />}
       {query.isError && (
@@ -180,7 +191,9 @@ function GiveQuota({ user }: { user: User }) {
     try {
       await giveQuota(user, units)
       setQuota(undefined)
-      toast.success(t('user.peek.given', { quota: formatQuota(units), name: user.username }))
+      toastWithUndo(t('user.peek.given', { quota: formatQuota(units), name: user.username }), () =>
+        giveQuota(user, -units),
+      )
     } catch {
       // The call has already shown the error.
     }
