@@ -20,6 +20,9 @@ const olderRanges: readonly UsageView['range'][] = ['24h', '90d']
 /** The pairs of dimensions by which the table can be grouped. It can also be grouped by a single dimension. */
 const pairs = [
   ['user', 'model'],
+  ['project', 'model'],
+  ['project', 'user'],
+  ['project', 'day'],
   ['token', 'day'],
   ['user', 'day'],
   ['model', 'day'],
@@ -40,7 +43,7 @@ export function Controls(props: {
   const metrics = shownMetrics.filter(
     (metric) => (!classic || metric !== 'failed') && (!isOfCosts(metric) || hasCosts || metric === view.metric),
   )
-  const groups = shownGroups.filter((group) => isFor(admin, group))
+  const groups = shownGroups.filter((group) => isFor(admin, group) && (!classic || group !== 'project'))
   const shownPairs = classic ? [] : pairs.filter(([group, and]) => isFor(admin, group) && isFor(admin, and))
   return (
     <>

@@ -6,6 +6,7 @@ import { ModelMark } from '../../components/provider-mark.tsx'
 import { formatCount, formatNumber, formatPercent, formatQuota, formatSum } from '../../lib/format.ts'
 import { lossClass } from '../../lib/loss-class.ts'
 import type { Text } from '../../lib/text.ts'
+import { nameOfGroup } from './name-of-group.ts'
 import type { UsageView } from './queries.ts'
 
 interface ColumnsOf {
@@ -27,7 +28,7 @@ const changeOf = ({ quota, previous_quota }: UsageRow) => quota - (previous_quot
 
 /** The columns of the table of usage. */
 export function usageColumns({ by, and, t, linkOf, hasCosts }: ColumnsOf): Column<UsageRow>[] {
-  const nameOf = (row: UsageRow) => row.name || t('usage.unnamed')
+  const nameOf = (row: UsageRow) => nameOfGroup(by, row.name, t)
   const number = { align: 'end', skeleton: 'w-14', sortable: true } as const
   return [
     {
@@ -123,7 +124,7 @@ export function usageColumns({ by, and, t, linkOf, hasCosts }: ColumnsOf): Colum
 }
 
 function secondColumn(and: NonNullable<UsageView['and']>, t: Text): Column<UsageRow> {
-  const nameOf = (row: UsageRow) => row.second_name || t('usage.unnamed')
+  const nameOf = (row: UsageRow) => nameOfGroup(and, row.second_name, t)
   return {
     id: 'second',
     header: t(`usage.table.name.${and}`),

@@ -122,6 +122,16 @@ forEachDatabaseUrl((name, freshUrl) => {
     await events.close()
   })
 
+  test("projects are the tokens' projects at the time when a row is sent", async () => {
+    const body = { name: 'own', project: 'Web', unlimited_quota: true }
+    const created = (await api.call('POST', '/api/token/', { as: ada.token, body })).json as { data: { id: number } }
+    const events = await open('stream?project=Web')
+    await add({ quota: 2, token_id: 999 })
+    await add({ quota: 3, token_id: created.data.id })
+    expect((await events.next())?.data).toMatchObject({ quota: 3 })
+    await events.close()
+  })
+
   test('people see only their own rows, and not which channel served them', async () => {
     const events = await open('self/stream?username=admin&channel=3', ada)
     await add({ user_id: admin.id, username: 'admin' })
