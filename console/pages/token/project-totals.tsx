@@ -61,6 +61,7 @@ export function ProjectTotals({ projects, onChoose, onClose }: ProjectTotalsProp
                   ) : (
                     <button
                       type="button"
+                      title={each.project}
                       className="max-w-full truncate text-start text-link hover:underline"
                       onClick={() => onChoose(each.project)}
                     >

@@ -28,6 +28,9 @@ const pairs = [
   ['model', 'day'],
 ] as const
 
+/** Choices begin with a capital. Their texts do not, because they also occur within sentences. */
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
 /** The choice of metric, time range and grouping. */
 export function Controls(props: {
   view: UsageView
@@ -91,12 +94,12 @@ export function Controls(props: {
         >
           {groups.map((group) => (
             <option key={group} value={group}>
-              {t(`usage.group.${group}`)}
+              {capital(t(`usage.group.${group}`))}
             </option>
           ))}
           {shownPairs.map(([group, and]) => (
             <option key={`${group} ${and}`} value={`${group} ${and}`}>
-              {t('usage.group.pair', { first: t(`usage.group.${group}`), second: t(`usage.group.${and}`) })}
+              {capital(t('usage.group.pair', { first: t(`usage.group.${group}`), second: t(`usage.group.${and}`) }))}
             </option>
           ))}
         </Select>
@@ -110,7 +113,7 @@ export function Controls(props: {
         >
           {rollupsOf(view).map((rollup) => (
             <option key={rollup} value={rollup}>
-              {t(`usage.rollup.${rollup}`)}
+              {capital(t(`usage.rollup.${rollup}`))}
             </option>
           ))}
         </Select>
