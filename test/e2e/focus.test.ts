@@ -107,3 +107,19 @@ test('the bar of selected rows leaves the focus in the list', async () => {
   await page.keyboard.press('Enter')
   await eventually(() => isFocused(page.locator('[data-list]'))).toBe(true)
 })
+
+test('j moves to a row and Enter opens it, unless the focus is on a button', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/channel')
+  await page.getByRole('rowheader', { name: 'number 21' }).waitFor()
+  await page.keyboard.press('j')
+  await button(page, 'Next page').focus()
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/channel?page=2')
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  await visit.open('/channel')
+  await page.getByRole('rowheader', { name: 'number 21' }).waitFor()
+  for (const key of ['j', 'j', 'Enter']) await page.keyboard.press(key)
+  await page.getByRole('dialog', { name: 'number 20' }).waitFor()
+})

@@ -6,6 +6,7 @@ import { ModelMark } from '../../components/provider-mark.tsx'
 import { formatCount, formatNumber, formatPercent, formatQuota, formatSum } from '../../lib/format.ts'
 import { lossClass } from '../../lib/loss-class.ts'
 import type { Text } from '../../lib/text.ts'
+import { mostChange } from './figures.tsx'
 import { nameOfGroup } from './name-of-group.ts'
 import type { UsageView } from './queries.ts'
 
@@ -18,9 +19,6 @@ interface ColumnsOf {
   /** A row's name as a link to its logs. */
   linkOf(row: UsageRow, shown: string): ReactNode
 }
-
-/** The largest change that is written as a percentage. */
-const mostChange = 9.99
 
 const part = (of: number, whole: number) => (whole === 0 ? 0 : of / whole)
 const meanOf = ({ quota, requests }: UsageRow) => part(quota, requests)
@@ -154,7 +152,6 @@ function changeColumn(t: Text): Column<UsageRow> {
   const textOf = ({ quota, previous_quota: before }: UsageRow) => {
     if (before === null) return ''
     if (before === 0) return quota === 0 ? '' : t('usage.table.new')
-    // A larger percentage would only mean that there was almost no usage before.
     const change = Math.min(quota / before - 1, mostChange)
     return `${change === mostChange ? '>' : ''}${formatPercent(change, 0, 'exceptZero')}`
   }
