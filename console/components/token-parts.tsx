@@ -2,7 +2,6 @@ import type { Token } from '../../contract/api/token.ts'
 import { type TokenState, tokenStatus, tokenStatusAt } from '../../contract/statuses.ts'
 import { formatRelative, formatTime, useFormatQuota } from '../lib/format.ts'
 import { type Text, useText } from '../lib/text.ts'
-import { TimeText } from './time-text.tsx'
 import { type DotColor, Status } from './ui/badge.tsx'
 
 const colors: Readonly<Record<number, DotColor>> = {
@@ -115,11 +114,7 @@ export function Expiry({ token }: { token: Token }) {
 export function Moment({ seconds, none }: { seconds: number; none: string }) {
   // Some servers do not report this time.
   if (!(seconds > 0)) return <span className="text-muted">{none}</span>
-  return (
-    <time title={formatRelative(seconds)}>
-      <TimeText seconds={seconds} />
-    </time>
-  )
+  return <time title={formatRelative(seconds)}>{formatTime(seconds)}</time>
 }
 
 type Used = Pick<Token, 'accessed_time' | 'created_time' | 'used_quota'>

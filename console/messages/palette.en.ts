@@ -29,7 +29,7 @@ export const paletteEn = {
   'keys.palette': 'Search and commands',
   'keys.help': 'Keyboard shortcuts',
   'keys.go':
-    'Go to a page: g, then h Home, t Tokens, l Logs, c Channels, r Redemptions, u Users, s Settings, p Playground',
+    'Go to a page: g, then h Home, t Tokens, l Logs, c Channels, r Redemptions, u Users, s Settings, p Playground',
   'keys.search': 'Search the list',
   'keys.rows': 'Next or previous row',
   'keys.open': 'Open the row',

@@ -30,7 +30,7 @@ export const paletteJa = {
   'keys.palette': '検索とコマンド',
   'keys.help': 'キーボードショートカット',
   'keys.go':
-    'ページへ移動：g に続けて h ホーム、t トークン、l ログ、c チャネル、r 引き換えコード、u ユーザー、s 設定、p プレイグラウンド',
+    'ページへ移動：g に続けて h ホーム、t トークン、l ログ、c チャネル、r 引き換えコード、u ユーザー、s 設定、p プレイグラウンド',
   'keys.search': '一覧を検索',
   'keys.rows': '次または前の行',
   'keys.open': '行を開く',

@@ -29,7 +29,7 @@ export const paletteZh = {
   'keys.title': '键盘快捷键',
   'keys.palette': '搜索与命令',
   'keys.help': '本帮助',
-  'keys.go': '前往页面：先按 g，再按 h 首页、t 令牌、l 日志、c 渠道、r 兑换码、u 用户、s 设置、p 操练场',
+  'keys.go': '前往页面：先按 g，再按 h 首页、t 令牌、l 日志、c 渠道、r 兑换码、u 用户、s 设置、p 操练场',
   'keys.search': '搜索列表',
   'keys.rows': '下一行与上一行',
   'keys.open': '打开此行',

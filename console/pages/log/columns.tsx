@@ -34,7 +34,7 @@ export function logColumns(t: Text, { everybody, classic }: Shown): Column<Log>[
   const name = (id: 'username' | 'token_name' | 'model_name', header: string): Column<Log> => ({
     id,
     header,
-    cell: (log) => <Cut text={log[id]} width="max-w-32" />,
+    cell: (log) => <Cut text={log[id]} width="max-w-30" />,
     value: (log) => log[id],
     skeleton: 'w-20',
   })
