@@ -69,7 +69,7 @@ export function logColumns(t: Text, { everybody, classic }: Shown): Column<Log>[
       cell: ({ model_name }) => (
         <span className="inline-flex items-center gap-1.5">
           {model_name !== '' && <ModelMark model={model_name} />}
-          <Cut text={model_name} width="max-w-36" />
+          <Cut text={model_name} width="max-w-34" />
         </span>
       ),
     },
