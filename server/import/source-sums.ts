@@ -6,7 +6,10 @@ import type { Program } from './program.ts'
 import { chargeTypes } from './rows/log-row.ts'
 import type { SourceDatabase } from './sources/source-database.ts'
 
-/** The sums of a source, computed by the source itself. Deleted rows do not count, except users, which are kept. */
+/**
+ * The counts and totals of a source, computed by its database. Deleted rows are excluded, except deleted users, because
+ * their rows are imported.
+ */
 export async function sourceSums(source: SourceDatabase): Promise<ImportedSums> {
   const sums = noSums()
   const living = (table: string) => (source.tables.get(table)?.has('deleted_at') ? 'where "deleted_at" is null' : '')
@@ -42,7 +45,7 @@ export async function sourceSums(source: SourceDatabase): Promise<ImportedSums> 
   return sums
 }
 
-/** The sums of a source's log. */
+/** Counts and totals of a part of a source's log. */
 export interface LogSums {
   lastId: number
   rows: number
@@ -54,7 +57,7 @@ export interface LogSums {
   channels: number
 }
 
-/** The sums of the log rows after an id and, if given, up to another id. */
+/** Computes the counts and totals of the log rows after an id and, if `upTo` is given, up to that id. */
 export async function logSums(
   source: SourceDatabase,
   program: Program,
@@ -85,7 +88,7 @@ export async function logSums(
   }
 }
 
-/** A charge that has been open for longer than this will never be settled. */
+/** A charge that has been held for longer than this will never be settled. */
 const openSeconds = 3600
 const laiskyOpen = 6
 

@@ -22,7 +22,7 @@ export interface AlertSenderDeps {
   post: PostMessage
 }
 
-/** The result of an attempt. If there is no error, the message was accepted. */
+/** The result of one attempt to send a message. `error` is empty if the message was accepted. */
 export interface SendResult {
   error: string
   /** True if another attempt cannot help. */

@@ -20,7 +20,7 @@ export interface Work {
   readonly importId: number
   /** True if the installation was empty. */
   readonly isFresh: boolean
-  /** True if rows keep the ids of the source. */
+  /** True if rows keep the ids of the source. This requires an empty installation and numeric ids in the source. */
   readonly keepsIds: boolean
   /** In an empty installation, the root account to which the source's root account is copied. */
   readonly root: { id: number; hasAccessToken: boolean } | undefined
@@ -28,7 +28,10 @@ export interface Work {
   readonly suffix: string
   /** The rows of one kind that earlier runs wrote, by id in the source. */
   journal(kind: ImportKind): Promise<Map<string, JournalRow>>
-  /** The expected differences between the figures of this installation and of the source. The findings explain them. */
+  /**
+   * The amounts by which the counts and totals of this installation are expected to differ from those of the source.
+   * `findings` has the reasons.
+   */
   readonly corrections: ImportedSums
 }
 
@@ -52,8 +55,8 @@ export const noSums = (): ImportedSums => ({
 })
 
 /**
- * Assigns an id to each row of the source. In an empty installation, a row keeps its id if that is free. Otherwise it
- * gets a new one.
+ * Assigns an id to each row of the source. If `keepsIds` is true, a row keeps its id unless the id is taken. All other
+ * rows get new ids.
  */
 export async function assignIds(
   { trx, keepsIds }: Work,
@@ -76,7 +79,8 @@ export async function assignIds(
 export const nameKey = (name: string, isFresh: boolean) => (isFresh ? name : name.toLowerCase())
 
 /**
- * Returns a free name and marks it as taken. It is the name itself, or the name with the import's suffix and a number.
+ * Returns a free name and marks it as taken. It is the name itself, or the name with the suffix and, from the second
+ * attempt on, a number.
  */
 export function freeName(name: string, suffix: string, taken: Set<string>, isFresh: boolean): string {
   let free = name
