@@ -30,7 +30,9 @@ export function integerOf(value: unknown, fallback = 0): number {
 
 /** The column of a row as a text. */
 export const text = (row: SourceRow, name: string) => textOf(row[name])
-/** The column of a row as a text without spaces around it, such as PostgreSQL's padding of char columns. */
+/**
+ * The column of a row as a text without the spaces around it. PostgreSQL, for example, pads char columns with spaces.
+ */
 export const trimmed = (row: SourceRow, name: string) => textOf(row[name]).trim()
 /** The column of a row as a whole number. */
 export const integer = (row: SourceRow, name: string, fallback = 0) => integerOf(row[name], fallback)

@@ -93,8 +93,9 @@ const openSeconds = 3600
 const laiskyOpen = 6
 
 /**
- * The first log row after an id whose charge is held but not yet settled. The program will still change such a row.
- * Only Laisky's one-api has such charges. Undefined if there is none.
+ * Finds log rows with ids above `after` whose charge is held but not yet settled, which only Laisky's one-api has. It
+ * changes such a row when it settles the charge. Returns the lowest id and the number of these rows; undefined if there
+ * are none.
  */
 export async function firstOpenCharge(
   source: SourceDatabase,

@@ -41,9 +41,9 @@ interface Minute {
  */
 export interface AlertTraffic {
   update(db: Db, now: number): Promise<void>
-  /** All requests of the last minutes. */
+  /** The counts of all requests of the last `minutes` minutes. */
   all(minutes: number): Count
-  /** The requests of one user. */
+  /** The counts of one user's requests in this time. */
   user(id: number, minutes: number): Count
   /** Attempts at each channel, including failed ones. */
   channels(minutes: number): Map<number, Count>

@@ -56,7 +56,7 @@ export interface ImportRunsDeps {
 /** Imports that people start in the console. */
 export interface ImportRuns {
   readonly uploads: ImportUploads
-  /** Queues a run in a transaction. Throws a unique violation if one is active on any node. */
+  /** Queues a run in a transaction. Throws a unique violation if another run is active on any node. */
   queue(trx: Trx, source: ImportSource, choices: ImportChoices, startedBy: string): Promise<number>
   /** Tells all nodes about a queued run. A node that can read the source begins it. */
   begin(id: number): Promise<void>

@@ -31,7 +31,7 @@ const daySeconds = 86_400
 /** The number of recipients that are looked up at a time. */
 const batch = 200
 /**
- * The number of decimals with which amounts are shown. It is enough that no amount is rounded and the lines visibly add
+ * The number of decimals with which amounts are shown. With six decimals no amount is rounded, so the lines visibly add
  * up.
  */
 const decimals = 6

@@ -344,7 +344,7 @@ forEachDatabase((name, openFresh) => {
     const rolledBack = () => Object.assign(new Error('canceled'), { code: '57014', severity: 'ERROR' })
     for (const failure of [refused(), rolledBack(), new Error('Connection terminated unexpectedly')]) {
       const hold = await ledger.hold({ ...asking(account, 10), requestId: id })
-      // The hold is old enough to be considered without an owner.
+      // Makes the hold old. Its node is not listed, so a sweep would not close it if it were new.
       await store.write((trx) => trx.updateTable('holds').set({ created_at: 1 }).execute())
       expect(await sweepHolds(node(store))).toBe(1)
       failures.push(failure)

@@ -35,7 +35,7 @@ export interface AskUpstream {
   allBalances(): Promise<boolean>
   /** The names of the channel's models, sorted. */
   models(id: number): Promise<UpstreamResult<string[]>>
-  /** The object at a URL, read through the channel's proxy and without its key. */
+  /** The JSON object at a URL, which is read through the channel's proxy and without its key. */
   prices(id: number, url: string): Promise<UpstreamResult<JsonObject>>
 }
 

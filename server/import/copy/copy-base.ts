@@ -57,7 +57,7 @@ export interface BaseResult {
   leftoversFile: string
 }
 
-/** The suffix for names that are already taken. */
+/** The suffix that is added to a copied name if the name is already taken. */
 const suffix = '-import'
 
 /**

@@ -57,7 +57,7 @@ export interface LogWork {
   /** The stored state of the import, from which copying continues. */
   import: ImportRow
   ids: LogIds
-  /** Only rows up to this id are copied, because rows may still be added to the source. */
+  /** Only rows up to this id are copied, because the source may add rows during the copy. */
   upTo: number
   /** Only rows from this time on are copied, in epoch seconds; 0 = all. */
   since: number

@@ -22,9 +22,12 @@ export interface Work {
   readonly isFresh: boolean
   /** True if rows keep the ids of the source. This requires an empty installation and numeric ids in the source. */
   readonly keepsIds: boolean
-  /** In an empty installation, the root account to which the source's root account is copied. */
+  /**
+   * The root account of an empty installation, to which the source's root account is copied; undefined if the
+   * installation is in use.
+   */
   readonly root: { id: number; hasAccessToken: boolean } | undefined
-  /** The suffix for names that are already taken. */
+  /** The suffix that is added to a copied name if the name is already taken. */
   readonly suffix: string
   /** The rows of one kind that earlier runs wrote, by id in the source. */
   journal(kind: ImportKind): Promise<Map<string, JournalRow>>

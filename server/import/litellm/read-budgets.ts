@@ -4,7 +4,7 @@ import { quotaOf } from './money.ts'
 
 /** The spending limit and the rate limits of a key or user, in Tollgate's terms. */
 export interface Budget {
-  /** The total limit in dollars, without a period; undefined = no limit. */
+  /** The spending limit in dollars if its period is neither a day nor a month; undefined = no such limit. */
   most: number | undefined
   /** True if LiteLLM resets the spending limit after a period that Tollgate does not support, such as 7 days. */
   isOfOtherPeriod: boolean

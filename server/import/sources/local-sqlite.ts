@@ -25,7 +25,9 @@ const tables: Readonly<Record<string, string>> = {
 /** A row to write: values by column. */
 export type LocalRow = Readonly<Record<string, string | number | null>>
 
-/** A temporary database with LiteLLM's data in one-api's form, so that it can be imported in the same way. */
+/**
+ * A temporary database with LiteLLM's data in one-api's tables, so that the data can be imported like that of one-api.
+ */
 export interface LocalDatabase {
   /** Writes rows, which must all have the same columns. Fails if the id of a row already exists. */
   insert(table: string, rows: readonly LocalRow[]): void
