@@ -9,7 +9,7 @@ import { hubTables } from './hub-prices.ts'
 import type { Program } from './program.ts'
 import type { SourceDatabase } from './sources/source-database.ts'
 
-/** The options of a source in Tollgate's form: texts by key. */
+/** The options of a source converted to Tollgate's options: their values by key. */
 export type SourceOptions = Map<OptionKey, string>
 
 /** An option longer than this number of characters is not imported, because the console could not show it. */

@@ -44,7 +44,7 @@ const mostSpenders = 10_000
 /** A rule stops firing when the value is this far on the good side of the threshold, as a share of the threshold. */
 const band = 0.1
 
-/** Finds faults in the ledger. It searches once an hour and remembers the result. */
+/** Finds amounts in the ledger that do not add up. It searches once an hour and remembers the result. */
 export interface LedgerWatch {
   faults(db: Db, now: number): Promise<AmountFault[]>
 }

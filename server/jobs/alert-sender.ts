@@ -37,7 +37,7 @@ export type AlertSender = (
 ) => Promise<SendResult>
 
 const sent: SendResult = { error: '', final: true }
-/** The encryption context of addresses. */
+/** The context with which `Secrets.seal` encrypts the addresses of destinations. */
 export const addressContext = 'alert-destination'
 
 const addressSchema = z.object({ url: z.string(), token: z.string(), secret: z.string(), to: z.string() })
