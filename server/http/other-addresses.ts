@@ -1,11 +1,12 @@
 /**
  * Matches the paths that clients request if their base URL has no `/v1`, or if it is the base URL of Google's
- * OpenAI-compatible API. POST requests on the hot path already have their usual URL, so they are not checked here.
+ * OpenAI-compatible API. Most URLs begin with `/v1/` or `/api/` and are not matched, so that usual requests lose no
+ * time.
  */
 const withoutVersion =
   /^\/(?:v1beta\/openai\/)?((?:chat\/completions|completions|embeddings|responses|messages|models)(?:\/.*)?)$/
 
-/** Rewrites a request at an alternative URL to the usual one. */
+/** Rewrites the URL of a request to the usual URL for its endpoint, if it is an alternative one. */
 export function atUsualAddress(request: Request): Request {
   const { url } = request
   const from = url.indexOf('/', url.indexOf('://') + 3)

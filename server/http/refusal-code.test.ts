@@ -24,7 +24,10 @@ const literalsAfter = (start: string, files: readonly string[]) =>
     [...text.matchAll(new RegExp(`${start}\\s*${literal}`, 'g'))].map(([, each]) => asText(`${each}`)),
   )
 
-/** Texts that are put together from parts, which this test does not find as literals. */
+/**
+ * Templates whose placeholders become words. `asText` puts numbers into them, so the results match no text of the
+ * contract.
+ */
 const composed = [
   '7 7.',
   '7.',
@@ -51,7 +54,7 @@ describe('codes of refusals', () => {
     expect(without).toEqual([])
   })
 
-  test('each text has its own code, and comes with the values that were inserted', () => {
+  test('for each text, refusalOf returns its code and the values of its placeholders', () => {
     for (const [code, text] of Object.entries(refusals)) {
       const values: Record<string, string> = {}
       const filled = text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {

@@ -105,7 +105,7 @@ describe('duplicate members', () => {
     expect(findTwice(text)).toBeUndefined()
   })
 
-  test('are not searched for in lists, where they have no effect', () => {
+  test('are not detected in objects within lists', () => {
     expect(isTwice('{"x":[{"a":1,"a":2}]}')).toBe(false)
   })
 })
