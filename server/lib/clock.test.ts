@@ -37,7 +37,7 @@ test('does not advance while the process is stopped', () => {
   expect(clock.nowMs()).toBe(1_000_250)
 })
 
-test("does not advance while the whole machine is stopped, which only the wall clock shows", () => {
+test('does not advance while the whole machine is stopped, which only the wall clock shows', () => {
   const { clock, time } = machine()
   time.ms += 60_000
   time.wallMs += 60_000

@@ -1,6 +1,6 @@
 /**
- * If a text is longer than twice this, only its length and this many characters at each end are hashed, so that the
- * cost does not grow with the text.
+ * The number of characters at each end of a text that are hashed. Of a longer text, only these ends and the length are
+ * hashed, so that the cost does not grow with the text.
  */
 const endCharacters = 1024
 
