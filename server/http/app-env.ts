@@ -19,7 +19,7 @@ export interface AppEnv {
     upgrade?: Upgrade
     /** Turns off the connection's idle limit while a request is being answered (true), or turns it on again (false). */
     mayBeSilent?: (isAllowed: boolean) => void
-    /** The id that the outer router has given to the request, before it passed it to this router. */
+    /** The id that the outer router gave to the request before passing it to this router. */
     requestId?: string
   }
   Variables: {

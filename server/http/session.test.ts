@@ -27,7 +27,7 @@ forEachDatabase((_, openFresh) => {
     expect(answer.json).toMatchObject({ success: false, message: expect.stringContaining('Not logged in') })
   })
 
-  test('a session cookie logs in, and scripts cannot read it', async () => {
+  test('a session cookie authenticates a request, and scripts cannot read the cookie', async () => {
     expect((await self({ cookie })).json.data.username).toBe(person.username)
     const login = await api.call('POST', '/api/user/login', { body: { username: person.username, password } })
     const line = login.headers.getSetCookie()[0] ?? ''

@@ -148,8 +148,8 @@ export function countPlainMembers(object: Readonly<Record<string, unknown>>): nu
 }
 
 /**
- * The path of the first plain member that occurs twice in a valid JSON object, for example `a.b`. Undefined if there is
- * none.
+ * The path of the first member that occurs twice in a valid JSON object or in an object nested in it, for example
+ * `a.b`. Objects within lists are not searched. Undefined if no member occurs twice.
  */
 export function findTwice(text: string): string | undefined {
   const open: { path: string; names: Set<string> }[] = []

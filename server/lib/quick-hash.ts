@@ -1,6 +1,6 @@
 /**
- * The number of characters at each end of a text that are hashed. Of a longer text, only these ends and the length are
- * hashed, so that the cost does not grow with the text.
+ * If a text has more than twice this number of characters, only this many characters at each end and the length are
+ * hashed. The cost therefore does not grow with the text.
  */
 const endCharacters = 1024
 

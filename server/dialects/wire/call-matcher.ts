@@ -83,8 +83,8 @@ export function numberOf({ index }: JsonObject): number | undefined {
 }
 
 /**
- * True if a piece that cannot be identified by its id belongs to this call. The piece must have no name, have the
- * call's first name, or repeat the call's name. A repeated name may also begin a new call, so it counts only if this
+ * True if a piece that cannot be identified by its id belongs to this call. It does if it has no name, if the call has
+ * no name yet, or if it repeats the call's name. A repeated name may also begin a new call, so it counts only if this
  * call has an id or its input is incomplete.
  */
 function goesOn({ id, name: own, input }: CallSoFar, name: string): boolean {

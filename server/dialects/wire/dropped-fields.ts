@@ -219,7 +219,7 @@ export class DroppedFields {
 
   /**
    * Records a tool or part of the caller's dialect as dropped. It is named by its path and its type, such as
-   * `tools.computer`.
+   * `tools.code_interpreter`.
    */
   foreign(value: JsonObject, field: keyof typeof wirePaths): void {
     const kind = typeof value['type'] === 'string' ? value['type'] : Object.keys(value).join('+')

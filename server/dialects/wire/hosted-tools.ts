@@ -8,7 +8,7 @@ export interface HostedTool {
   readonly kind: string
   /**
    * The option that, together with `kind`, determines the price of a call: the search context size, the image quality
-   * or the search engine. Absent if the request does not set it.
+   * or the search engine. If the request does not set it, it is `auto` for images and absent for other tools.
    */
   readonly size?: string
   /** The maximum number of calls that the request allows; absent = the model decides. */
@@ -45,7 +45,7 @@ const kindsByMember: Readonly<Record<string, string>> = {
 const none: readonly HostedTool[] = []
 
 /**
- * For a request in any dialect, the tools that the service itself runs and bills. If `tool_choice` is `none`, the tools
+ * The tools of a request, in any dialect, that the service itself runs and bills. If `tool_choice` is `none`, the tools
  * in `tools` are not included.
  */
 export function hostedTools(body: JsonObject, model: string): readonly HostedTool[] {
@@ -87,7 +87,7 @@ function toolOf(tool: JsonObject): HostedTool[] {
       return kind === undefined || !isObject(tool[name]) ? [] : [{ kind }]
     })
   }
-  // The names of Moonshot's own functions start with a dollar sign.
+  // The names of the functions that Moonshot itself provides start with a dollar sign.
   if (type === 'builtin_function')
     return looseObject(tool['function'])['name'] === '$web_search' ? [{ kind: 'web_search' }] : []
   const kind = kindsByType.find(([pattern]) => pattern.test(type))?.[1]

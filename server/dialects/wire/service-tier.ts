@@ -2,8 +2,8 @@ import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
- * Names of tiers at the usual price. `geo-not_available` is the region of older Claude models, for which no region can
- * be chosen.
+ * Names of tiers at the usual price. `geo-not_available` is the region that older Claude models report, because no
+ * region can be chosen for them.
  */
 const usual: ReadonlySet<string> = new Set([
   '',

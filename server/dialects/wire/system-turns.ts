@@ -93,8 +93,8 @@ interface Growing {
 }
 
 /**
- * Adds the text of each system message to the user message or tool result before it or, if there is none, to the one
- * after it. If neither is adjacent, the text becomes a user message.
+ * Adds the text of each system message to an adjacent user message or tool result: to the one before it or, otherwise,
+ * to the one after it. If there is none, the text becomes a user message.
  */
 function spoken(messages: readonly unknown[]): unknown[] {
   const out: unknown[] = []

@@ -56,8 +56,8 @@ export function decompressed(
   coding: string,
   faults: DecompressionFaults,
 ): ReadableStream<Uint8Array> {
-  // The compressed body is cancelled directly, because a generator cannot be stopped while it waits for bytes or before
-  // its first read.
+  // The compressed body is cancelled directly. Ending the generator would not cancel it while the generator waits for
+  // bytes, or before anything has been read.
   const compressed = new CompressedBody(body, coding === 'zstd')
   const pieces = decompressedPieces(compressed, coding, faults)
   return new ReadableStream<Uint8Array>(

@@ -41,7 +41,10 @@ async function quotaLeft({ read }: Store, { tokenId, userId, unlimited }: Caller
   }
 }
 
-/** True if a channel serves the model for free, or if no channel serves it. A missing channel is reported later. */
+/**
+ * True if the model is free for the caller on one of its channels. Also true if no channel serves the model or its
+ * price is missing, because these errors are reported later.
+ */
 function mayBeFree(
   relay: RelayDeps,
   { chosenChannel, group, userGroup }: Caller,

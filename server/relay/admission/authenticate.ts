@@ -131,7 +131,7 @@ function limitsInForce({ tokenLimits: token, userLimits: own }: CallerRow, group
 /**
  * Looks up the text that a caller presented, which is a key or a key with a channel number appended. A key may contain
  * dashes, so the whole text is looked up first. If it is not a key, the part after the first dash and then the number
- * after the last dash are tried as the channel.
+ * after the last `-` or `#` are tried as the channel.
  */
 async function find(
   tokens: TokenCache,

@@ -19,7 +19,7 @@ export function refuseRefusal(
 }
 
 /**
- * How the choices of a chat or a completion in OpenAI's format ended (OpenAI API reference, "The chat completion
+ * Returns how each choice of a chat or completion in OpenAI's format ended (OpenAI API reference, "The chat completion
  * object").
  */
 export function stopsIn(choices: unknown): Stopped[] {

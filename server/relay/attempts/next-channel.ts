@@ -145,8 +145,9 @@ export async function takeQuota(
 }
 
 /**
- * The usage that is logged if the process crashes during the call: the prompt and one completion token per choice. The
- * charge after a crash is the minimum charge, which is for the same usage.
+ * The usage that is logged if the process crashes during the call: the prompt and, for a chat or completion, one
+ * completion token per choice. For a continued stream, the usage of its earlier part is added. The charge after a crash
+ * is the minimum charge, which is for the same usage.
  */
 export function crashRowOf(call: AnyCall, channel: Channel): CrashRow {
   const isGenerating = call.mode === 'chat' || call.mode === 'completions'

@@ -32,7 +32,7 @@ interface Turn {
 /**
  * Gets a place and the quota for a call whose `first` channel has caps. A full channel does not count as a failure, and
  * the next channel is tried. If all channels are full, calls wait in their order of arrival, without holding quota, for
- * up to the option ChannelWaitTime. Throws GatewayError (channels_full, and the errors of `Ledger.hold`).
+ * at most the time in the option ChannelWaitTime. Throws GatewayError (channels_full, and the errors of `Ledger.hold`).
  */
 export async function placeInTurn(
   deps: RelayDeps,
