@@ -15,7 +15,7 @@ const maxBodyBytes = 1024 * 1024
  * the body against a schema, which takes longer than parsing it.
  */
 const jsonLimits: JsonLimits = { values: 20_000, containers: 5_000, names: 5_000, depth: 50 }
-/** How many unknown names an error message lists. */
+/** The maximum number of unknown fields that an error message lists. */
 const listedNames = 5
 
 /**
@@ -95,8 +95,8 @@ interface FieldDef {
 }
 
 /**
- * Reads a JSON body. An empty body counts as an empty object. `status` is the status of a refusal. The body must arrive
- * within `timeMs` milliseconds; 0 = no limit.
+ * Reads a JSON body. An empty body counts as an empty object. If the body is refused, the response has the HTTP status
+ * `status`. The body must arrive within `timeMs` milliseconds; 0 = no limit.
  */
 export async function readJson(
   request: Request,

@@ -12,7 +12,7 @@ function sources(folder: string): string[] {
     .map((name) => readFileSync(join(root, folder, name), 'utf8'))
 }
 
-/** A string literal or template of the source as text; each value of a template becomes a number. */
+/** The text of a string literal or template in the source. Each placeholder of a template is replaced with a number. */
 function asText(literal: string): string {
   const body = literal.slice(1, -1)
   return (literal.startsWith('`') ? body.replaceAll(/\$\{[^{}]*\}/g, '7') : body).replaceAll(/\\(.)/g, '$1')

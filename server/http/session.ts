@@ -57,7 +57,7 @@ function placeOf(c: AppContext): SessionPlace {
 
 /**
  * A session is a random id in a cookie. The database contains only the keyed hashes of the ids, so nobody can log in
- * with its contents.
+ * with the contents of the database.
  */
 export function createSessions({ store, secrets, clock }: { store: Store; secrets: Secrets; clock: Clock }): Sessions {
   const hashOf = (id: string) => secrets.fingerprint(id, 'session')

@@ -10,7 +10,7 @@ export function epochSeconds(clock: Clock): number {
   return Math.floor(clock.nowMs() / 1000)
 }
 
-/** If more time than this has passed since the last reading, the process did not run. */
+/** The longest time between two readings, in milliseconds, that counts as time in which the process ran. */
 const longestStepMs = 500
 
 /** The real clocks of the machine. Unlike the time of a `Clock`, tests cannot set them. */

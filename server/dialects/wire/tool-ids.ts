@@ -26,7 +26,7 @@ export class ToolIds {
   readonly #taken = new Map<string, string>()
   readonly #all: ReadonlySet<string>
   readonly #fit = new Map<string, string>()
-  /** For each id, the number of calls so far that have it. */
+  /** For each of the caller's ids, the number of its calls that have been converted. */
   readonly #calls = new Map<string, number>()
   /** For each of the caller's ids, the ids sent for those of its calls that have no result yet. */
   readonly #open = new Map<string, string[]>()

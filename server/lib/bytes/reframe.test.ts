@@ -119,7 +119,7 @@ function withHeaders(frame: Uint8Array, head: Uint8Array): Uint8Array {
   return out
 }
 
-describe('a response in another framing', () => {
+describe('asEvents', () => {
   const chunks = ['{"a":', '1}\n{"b"', ':2}\n']
 
   function answer(): { response: Response; pulled: () => number; cancelled: () => unknown } {

@@ -13,9 +13,9 @@ export interface Framing {
 const encoder = new TextEncoder()
 
 /**
- * Converts a response into server-sent events, one for each message of its framing. The response is read only as fast
- * as the events are read. If the reader of the events cancels, the response is cancelled. `nameOf` returns the name of
- * each event, for programs that rely on event names.
+ * Converts a response into server-sent events, one for each message that `framing` finds in it. The response is read
+ * only as fast as the events are read. If the reader of the events cancels, the response is cancelled. `nameOf` returns
+ * the name of each event, for programs that rely on event names.
  */
 export function asEvents(
   response: Response,

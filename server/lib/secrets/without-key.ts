@@ -54,7 +54,8 @@ function tracesOf(key: string): Traces {
   const cachedTraces = known.get(key)
   if (cachedTraces) return cachedTraces
   const parts = [key, ...key.split(/[|\r\n]+/)].filter((part) => part.length >= shortestSecret)
-  // An account file consists mostly of words that every such file contains, so only its whole lines are searched for.
+  // A key may be an account file in JSON, which consists mostly of words that every such file contains. Of such a key,
+  // only whole lines are searched for.
   const long = key.includes('{') ? [] : parts.filter((part) => part.length >= shortestOfPieces)
   const forms = long.flatMap((part) => [part, encodeURIComponent(part), ...inBase64(part)])
   const traces = { whole: [...new Set(parts)].map(inAnySpelling), pieces: new Set(forms.flatMap(piecesOf)) }
