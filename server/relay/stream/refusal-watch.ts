@@ -22,8 +22,8 @@ export class RefusalWatch {
   readonly #tally = new EventTally()
   readonly #choices = new Map<number, ChoiceSoFar>()
   /**
-   * The parts that are text. Deltas of other parts are ignored: those of thoughts and refusals do not count as content,
-   * and tool calls count from their beginning.
+   * The parts that are text. Deltas of all other parts are ignored. Thoughts and refusals do not count as content. A
+   * tool call counts as content as soon as its part begins.
    */
   readonly #texts = new Set<string>()
 
@@ -52,7 +52,7 @@ export class RefusalWatch {
     return this.failure === unreadable
   }
 
-  /** True once the formal end of the stream has arrived. */
+  /** True once the event that ends the stream has arrived. */
   get hasEnded(): boolean {
     return this.#tally.ended
   }
