@@ -70,7 +70,7 @@ type Env = Readonly<Record<string, string | undefined>>
 
 /** Bun reads these variables before it runs any code, so they must be set at the start of the process. */
 const runtimeEnv = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: '1' }
-/** Optional variables, which save memory when many streams are open and avoid compiling twice (see `tools/bun.mjs`). */
+/** Optional variables that save memory for many open streams and prevent recompilation (see `tools/bun.mjs`). */
 const engineEnv = {
   BUN_JSC_heapGrowthFunctionThresholdInMB: '0',
   BUN_JSC_heapGrowthMaxIncrease: '0.3',
@@ -82,7 +82,7 @@ const builtConsole = join(import.meta.dirname, isExecutableFile ? 'console' : '.
 
 /** How this process was started. */
 export interface Launch {
-  /** True for one of several processes under a supervisor. */
+  /** True if a supervisor started this process as one of several workers. */
   isWorker: boolean
   /** True if the environment has all variables that the runtime reads before it runs any code. */
   isComplete: boolean
@@ -103,7 +103,7 @@ export function readLaunch(env: Env = process.env): Launch {
   }
 }
 
-/** The configuration that needs neither the secret key nor the disk. */
+/** The part of the configuration that is read without the secret key and without access to the disk. */
 type Environment = Omit<Config, 'secretKey' | 'madeSecretFile'>
 
 /** The secret key of an installation. */
@@ -210,8 +210,8 @@ const ownVariables: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The value of a variable that a configuration file names. Throws an error whose message is a sentence if it is not set
- * or not allowed.
+ * The value of a variable that a configuration file names. Throws an error whose message is a sentence if the variable
+ * is not set, or if the file must not refer to it.
  */
 export function referencedVariable(name: string, env: Env = process.env): string {
   if (ownVariables.has(name)) throw new Error(`A configuration file must not refer to ${name}.`)

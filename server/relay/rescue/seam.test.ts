@@ -42,7 +42,7 @@ describe('Seam, if the model was asked to continue', () => {
     ['研究', '研究所'],
     ['ha ha ha ha ', 'ha ha!'],
     ['👍👍', '👍👍👍'],
-  ])('%j, then %j: nothing is dropped', (shown, next) => {
+  ])('drops nothing from %j followed by %j', (shown, next) => {
     expect(joined(shown, next)).toBe(shown + next)
   })
 
@@ -59,7 +59,7 @@ describe('Seam, if the model was given the text as the beginning of its answer',
     ['The quick bro', 'wn fox'],
     ['hot co', 'coa'],
     ['zero, one, two, ', 'one, two, three'],
-  ])('%j, then %j: nothing is dropped', (shown, next) => {
+  ])('drops nothing from %j followed by %j', (shown, next) => {
     expect(joined(shown, next, shown)).toBe(shown + next)
   })
 
