@@ -24,8 +24,8 @@ interface Joining {
 
 /**
  * Joins the output of several successive attempts into one answer. The first attempt is written unchanged. The text of
- * a later attempt is appended to the last text part of the answer. Its thoughts are dropped if the answer has begun.
- * The usage that is written is the sum of all attempts.
+ * a later attempt is appended to the last text part of the answer. The thoughts of a later attempt are dropped if the
+ * answer has begun. The usage that is written is the sum of all attempts.
  */
 export class JoinedEncoder implements StreamEncoder {
   readonly #inner: StreamEncoder
@@ -103,8 +103,8 @@ export class JoinedEncoder implements StreamEncoder {
     const place = told.parts
     joining.places.set(index, place)
     if (part.type === 'text' && !joining.hasJoined) {
-      // The part with the earlier text has ended, so the new text begins a part of its own. If the new text begins with
-      // a repetition, the repetition is dropped in this case, too.
+      // The part with the earlier text has ended, so the new text begins another part. A repetition at the beginning of
+      // the new text is dropped, too.
       joining.hasJoined = true
       joining.joined = index
       const { text } = part

@@ -14,9 +14,12 @@ import type { Told } from './told.ts'
 export interface PassedNames {
   /** Reads the data of an event that is passed on. */
   note(data: string): void
-  /** Reads an event as the gateway's encoder would have written it if the stream had not been passed on unchanged. */
+  /**
+   * Reads an event that the gateway's encoder writes for the stream. It is not sent, because the stream is passed on
+   * unchanged.
+   */
   shadow(event: JsonObject): void
-  /** True if the part that is open in the gateway's events has ended in the events that were passed on. */
+  /** True if a part has ended in the stream that was passed on, but not in the gateway's events. */
   readonly hasEnded: boolean
   /**
    * Returns the events to send for an event of the gateway's encoder, with the ids and indexes of the stream. Empty if

@@ -72,7 +72,7 @@ export class StreamRescue implements Rescuer {
     return this.#rescues < this.#deps.settings().RetryTimes
   }
 
-  /** The encoder of a stream that is translated. */
+  /** Returns an encoder that joins all attempts, for a stream that is translated. */
   encoder(inner: StreamEncoder): StreamEncoder {
     this.#encoder = new JoinedEncoder(inner, this.#told)
     return this.#encoder

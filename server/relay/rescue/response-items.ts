@@ -47,8 +47,8 @@ export class ResponseItems {
   }
 
   /**
-   * True if the part that is open in the gateway's events has ended in the stream. The two can differ, because the
-   * decoder reports the end of a part only when the next part begins.
+   * True if a part has ended in the stream, but not in the gateway's events. This can happen because the decoder
+   * reports the end of a part only when the next part begins.
    */
   get hasEnded(): boolean {
     const open = this.#shadowOpen

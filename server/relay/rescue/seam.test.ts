@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { Seam } from './seam.ts'
 
-/** The text that a caller receives if `next` follows `shown`. Expects the same text for pieces of different lengths. */
+/**
+ * Joins `next` to `shown` in pieces of several lengths, expects the same text for each length, and returns that text.
+ */
 function joined(shown: string, next: string, begunWith?: string): string {
   const results = [1, 3, 1000].map((size) => {
     const seam = new Seam(shown, begunWith)

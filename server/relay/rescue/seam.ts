@@ -1,10 +1,11 @@
 /**
- * The longest overlap of the two texts that is searched for, in UTF-16 code units. Only a repetition of the whole first
+ * The maximum length of an overlap between the two texts, in UTF-16 code units. Only a repetition of the whole first
  * text may be longer.
  */
 const longest = 200
 /**
- * The shortest overlap, in UTF-16 code units, that counts as a repetition if the model was given the text to continue.
+ * The minimum length of an overlap that counts as a repetition if the model was given the text to continue, in UTF-16
+ * code units.
  */
 const shortestIfContinued = 24
 

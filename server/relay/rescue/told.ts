@@ -1,6 +1,6 @@
 import type { StreamEvent } from '../../dialects/neutral/reply.ts'
 
-/** Parts after which another model can continue the answer. */
+/** Types of parts after which another model can continue the answer. */
 const continuable: ReadonlySet<string> = new Set(['text', 'reasoning'])
 
 /** The events of an answer that the caller has received. Successive deltas are merged into one event. */
@@ -74,7 +74,7 @@ export class Told {
 
   #delta(index: number, text: string): void {
     if (!this.canGoOn) return
-    // The deltas of several parts alternate, so no part is the last one that another attempt could continue.
+    // The deltas of several parts alternate, so there is no single text that another attempt could continue.
     if (index !== this.open) {
       this.#end()
       return

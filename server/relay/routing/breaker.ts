@@ -50,8 +50,8 @@ const failuresToOpen = 5
 const failuresToReopen = 2
 const firstPauseMs = 5_000
 /**
- * The longest pause. It is short, so that a channel is soon called again after an outage. If the trial fails, its call
- * needs one more attempt, but it is still answered.
+ * The longest pause. It is short, so that a channel is soon called again after an outage. A failed trial costs its call
+ * one more attempt, but the call is still answered.
  */
 const longestPauseMs = 20_000
 /** If a trial takes longer than this, another call may be the next trial. */
@@ -111,9 +111,9 @@ export function createBreaker(
     failed(channelId, model, requestId, why = '') {
       const health = stateOf(channelId, model)
       const isTrial = health.trial?.requestId === requestId
-      // While the breaker is open or a trial is in progress, ignore failures of all other calls. Such a call began
-      // before the breaker opened, or was sent because there was no other channel. It does not decide the result of the
-      // trial.
+      // While the breaker is open or a trial is in progress, ignore failures of all calls except the trial. Such a call
+      // began before the breaker opened, or was sent because there was no other channel. It does not decide the result
+      // of the trial.
       if (nowMs() < health.openUntilMs || (health.trial && !isTrial)) return
       health.trial = undefined
       health.failuresInRow++

@@ -46,8 +46,8 @@ export function createLatencies(nowMs: () => number): Latencies {
       }
       series.samples[series.next] = { atMs: nowMs(), ms }
       series.next = (series.next + 1) % mostSamples
-      // As long as there is no median, it is computed at the next request for it, so that the channel can be compared
-      // with others after its first sample.
+      // As long as there is no median, the next call of `median` computes it, so that the channel can be compared with
+      // others after its first sample.
       if (series.median === undefined) series.medianAtMs = Number.NEGATIVE_INFINITY
     },
     median(what) {

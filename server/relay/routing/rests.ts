@@ -19,7 +19,7 @@ export interface Rests {
 /** When this many pauses are stored, the ones that have ended are deleted. */
 const mostRemembered = 1000
 
-/** `cooled` is called when a pause begins, if operators are notified of it. */
+/** `cooled` is called when a pause begins for which `why` is given. */
 export function createRests(nowMs: () => number, cooled: (event: CoolDown) => void = () => undefined): Rests {
   const untilMs = new Map<string, number>()
 

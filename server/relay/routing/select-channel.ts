@@ -14,7 +14,7 @@ export interface Wanted extends Ordered {
   readonly order: ChannelOrder
 }
 
-/** The sources for choosing a channel: health, cost, speed and chance. */
+/** The data for choosing a channel: its health, its cost and its speed, and random numbers. */
 export interface SelectDeps extends OrderDeps {
   readonly breaker: Breaker
   readonly rests: Rests

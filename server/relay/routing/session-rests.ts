@@ -9,7 +9,7 @@ export interface SessionRests {
   isResting(session: number | undefined, channelId: number, model: string): boolean
 }
 
-/** How long the session prefers other channels. This is also the longest pause of a breaker. */
+/** How long the session prefers other channels. It is as long as the longest pause of a breaker. */
 const restMs = 20_000
 /** When this many entries are stored, the expired ones are deleted. If none has expired, no more are added. */
 const mostRemembered = 10_000

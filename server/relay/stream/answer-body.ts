@@ -64,7 +64,7 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
     this.return().catch(this.warn)
   }
 
-  /** The runtime calls this when the caller has disconnected, and after the end. */
+  /** The runtime calls this when the caller has disconnected, and after the body has ended. */
   async return(): Promise<Step> {
     if (!this.hasEnded) {
       this.hasEnded = true

@@ -121,7 +121,7 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
     })
   }
 
-  /** The runtime calls this when the caller has disconnected, and after the end. */
+  /** The runtime calls this when the caller has disconnected, and after the body has ended. */
   async return(): Promise<Step> {
     this.#hasEnded = true
     this.#give(atEnd)

@@ -23,7 +23,7 @@ export interface Opened {
  * The maximum number of bytes that are held back. A larger stream is sent to the caller, and no other model is tried.
  */
 const mostBytes = 256 * 1024
-/** How long to wait for the usage of a stream that is a refusal, in milliseconds. */
+/** How long to wait for the usage of a stream that contains only a refusal, in milliseconds. */
 const usageWaitMs = 1_000
 
 /**

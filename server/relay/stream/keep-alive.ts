@@ -10,8 +10,8 @@ export const keepAlive: Uint8Array = encoder.encode(': keep-alive\n\n')
 
 /**
  * A blank line, the keep-alive for clients of Google's API. Some of Google's libraries drop everything after a comment.
- * An event with an empty response cannot be used either, because it would be added to the history of a chat as a turn
- * without an answer.
+ * An event with an empty response cannot be used either, because clients would add it to the history of a chat as a
+ * turn without an answer.
  */
 const blankLine: Uint8Array = encoder.encode('\n\n')
 

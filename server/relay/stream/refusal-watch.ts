@@ -33,7 +33,7 @@ export class RefusalWatch {
     this.#expected = expected
   }
 
-  /** Takes the data of one event. */
+  /** Reads the data of one event. */
   feed(data: string): void {
     for (const event of this.#decoder.push(data) ?? []) this.#take(event)
   }
@@ -57,7 +57,7 @@ export class RefusalWatch {
     return this.#tally.ended
   }
 
-  /** How each choice ended; undefined while one is still being generated. */
+  /** How each choice ended; undefined while at least one choice is still being generated. */
   get stops(): readonly Stopped[] | undefined {
     const choices = [...this.#choices.values()]
     const isOver = choices.length >= this.#expected && choices.every(({ stop }) => stop !== undefined)

@@ -26,8 +26,8 @@ export interface ChargedUsage {
 }
 
 /**
- * Charges for the delivered part of a stream, and returns the charged usage. If the usage cannot be determined, gives
- * the quota back and rejects.
+ * Charges for the delivered part of a stream, and returns the charged usage. If the usage cannot be determined,
+ * releases the hold and rejects.
  */
 export async function settleStream(
   deps: RelayDeps,

@@ -18,7 +18,6 @@ const unreadableEnd: StreamPiece = { kind: 'last', outcome: 'garbage' }
  * is a separate piece, so that it can wait for the charge.
  */
 export class TranslatingReader implements StreamReader {
-  /** The meter of the stream. */
   readonly meter: TalliedMeter
   readonly #tally = new EventTally()
   readonly #from: PieceReader

@@ -227,8 +227,8 @@ function withForwarded(target: Target, call: RelayCall, endpoint: ChatEndpoint |
 type Opening = Pick<Attempting, 'call' | 'channel' | 'endpoint' | 'upstreamCall'>
 
 /**
- * Makes a call that needs more than a single POST, with the provider's `open` method. The time limits are those of a
- * POST.
+ * Makes a call with the `open` method of an endpoint, because the call needs more than a single POST. Its time limits
+ * are those of a POST.
  */
 async function opened(
   deps: RelayDeps,

@@ -68,7 +68,9 @@ export interface Attempting {
   /** The model name as sent upstream. */
   upstreamModel: string
   upstreamCall: UpstreamCall
-  /** The maximum number of tokens in the response, if the balance covers less than was requested. */
+  /**
+   * The maximum number of tokens in the response, if the balance covers less than was requested; otherwise undefined.
+   */
   capTokens: number | undefined
   /** True if the service refuses to report the usage of a stream. */
   withoutUsage?: boolean
@@ -86,8 +88,9 @@ export interface Attempting {
 }
 
 /**
- * Prepares a request that is passed on. The caller's body is changed only where necessary: the model, the system
- * prompt, the request for usage, and the limit on the response if the balance covers less than was requested.
+ * Prepares a request that is passed on. Only the necessary parts of the caller's body are changed, such as the model,
+ * the system prompt, the request for usage, and the limit on the response if the balance covers less than was
+ * requested.
  */
 export function prepare(attempting: Attempting): Prepared {
   const { call, endpoint, upstreamModel, upstreamCall, capTokens } = attempting

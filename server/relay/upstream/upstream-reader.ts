@@ -42,7 +42,7 @@ const never = Number.POSITIVE_INFINITY
  * not for each piece.
  */
 export class UpstreamReader implements DeadlineWait {
-  /** When to report to the waiting code that nothing has arrived. */
+  /** The time at which the watch calls `due`. */
   dueAtMs = never
   watchIndex: number | undefined
   readonly #reader: BodyReader
