@@ -27,7 +27,7 @@ export interface Config {
   databaseUrl: string
   sqliteSynchronous: 'NORMAL' | 'FULL'
   secretKey: string
-  /** The secret key file, if it was created at this start; undefined if the key already existed. */
+  /** The path of the secret key file, if this process created it; undefined if the key already existed. */
   madeSecretFile: string | undefined
   initialRootPassword: string | undefined
   initialRootToken: string | undefined
@@ -142,7 +142,8 @@ export function loadConfig(env: Env = process.env): Config {
 }
 
 /**
- * Like `loadConfig`, but reads no secret key and creates nothing, because commands work on an existing installation.
+ * Like `loadConfig`, but creates nothing and does not require a secret key, because commands work on an existing
+ * installation.
  */
 export function loadCommandConfig(env: Env = process.env): CommandConfig {
   const { config, faults } = readEnvironment(env)
@@ -295,7 +296,7 @@ function databaseUrl(value: (name: string) => string | undefined, dataDir: strin
     value('DATABASE_URL') === undefined ? ['SQL_DSN', value('SQL_DSN')] : ['DATABASE_URL', value('DATABASE_URL')]
   if (text === undefined) return join(dataDir, 'tollgate.db')
   if (isPostgresUrl(text) && URL.canParse(text)) return text
-  // The value is not repeated, because it may contain a password.
+  // The error does not contain the value, because it may contain a password.
   faults.push(
     isPostgresUrl(text)
       ? `${name} is not a whole address such as postgres://user:password@host:5432/name (special characters of the password must be percent-encoded).`
@@ -308,7 +309,7 @@ function logSink(text: string | undefined, faults: string[]): LogSinkAddress | u
   try {
     return text === undefined ? undefined : parseLogSink(text)
   } catch (error) {
-    // The value is not repeated, because it may contain a password.
+    // The error does not contain the value, because it may contain a password.
     faults.push(`LOG_SINK_URL ${messageOf(error)}.`)
     return undefined
   }
@@ -389,8 +390,8 @@ function lostKeyText(file: string): string {
 }
 
 /**
- * Removes a secret key that this start created, after it turned out that the database was encrypted with another key.
- * Returns the error to report.
+ * Removes a secret key that this process created, because the database was encrypted with another key. Returns the
+ * error to report.
  */
 export function takeBackSecretKey(madeFile: string): Error {
   rmSync(madeFile, { force: true })

@@ -12,10 +12,7 @@ export interface Collected {
 /** The body of a request: its text, its bytes, or the fields of a multipart form with the size of the whole form. */
 export type RecordedBody = string | Uint8Array | { readonly fields: ReadonlyMap<string, string>; readonly size: number }
 
-/**
- * The channel of an attempt. The channel's key is not stored. It is needed to find and remove the key in the recorded
- * texts.
- */
+/** The channel of an attempt. The channel's key is not stored. It is used to remove the key from the recorded texts. */
 export interface RecordedChannel {
   id: number
   name: string
