@@ -54,6 +54,8 @@ interface Said {
   breaks?: Break
   /** If true, the text part ends before the stream breaks off. */
   endsText?: boolean
+  /** The range of the text that the answer cites, in UTF-16 code units. */
+  cites?: { start: number; end: number }
   /** The usage in the first event of the answer. */
   early?: { promptTokens: number; completionTokens: number; cachedTokens?: number }
   /** The usage at the end of the answer. */
@@ -67,6 +69,7 @@ export function says({
   thought,
   breaks,
   endsText,
+  cites,
   early,
   usage = usageOf(text),
 }: Said): fake.Behaviour {
@@ -86,6 +89,10 @@ export function says({
     if (early && events[0]?.type === 'start') events[0] = { ...events[0], usage: early }
     if (!(await exchange.write(events.map((event) => encoder.push(event)).join('')))) return
     const index = thought === undefined ? 0 : 1
+    if (cites) {
+      const citations = [{ url: 'https://example.org/', title: 'Example', ...cites }]
+      await exchange.write(encoder.push({ type: 'detail', choice: 0, index, detail: { citations } }))
+    }
     if (endsText) await exchange.write(encoder.push({ type: 'part-end', choice: 0, index }))
     if (breaks !== undefined) return breakOff(exchange, name, breaks, begun)
     const end: StreamEvent[] = [

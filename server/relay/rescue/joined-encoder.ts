@@ -11,10 +11,10 @@ interface Joining {
   readonly usage: Usage
   readonly seam: Seam
   /**
-   * The length of the last part before this attempt, in UTF-16 code units. It is added to the citation ranges of this
-   * attempt.
+   * The length, in UTF-16 code units, of the text that this attempt's first text part is appended to; 0 if that part
+   * is a new part of the answer. It is added to the ranges of the citations in that part.
    */
-  readonly before: number
+  before: number
   /** Maps the index of each part of the attempt to its index in the answer; undefined = the part is dropped. */
   readonly places: Map<number, number | undefined>
   /** The index of the part whose text is joined to the earlier text by `seam`. */
@@ -107,6 +107,7 @@ export class JoinedEncoder implements StreamEncoder {
       // the new text is dropped, too.
       joining.hasJoined = true
       joining.joined = index
+      joining.before = 0
       const { text } = part
       return (
         before +
