@@ -27,7 +27,7 @@ export interface Config {
   databaseUrl: string
   sqliteSynchronous: 'NORMAL' | 'FULL'
   secretKey: string
-  /** The secret key file, if it was created at this start; undefined if the key already existed. */
+  /** The path of the secret key file, if this process created it; undefined if the key already existed. */
   madeSecretFile: string | undefined
   initialRootPassword: string | undefined
   initialRootToken: string | undefined
@@ -70,7 +70,7 @@ type Env = Readonly<Record<string, string | undefined>>
 
 /** Bun reads these variables before it runs any code, so they must be set at the start of the process. */
 const runtimeEnv = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: '1' }
-/** Optional variables, which save memory when many streams are open and avoid compiling twice (see `tools/bun.mjs`). */
+/** Optional variables that save memory for many open streams and prevent recompilation (see `tools/bun.mjs`). */
 const engineEnv = {
   BUN_JSC_heapGrowthFunctionThresholdInMB: '0',
   BUN_JSC_heapGrowthMaxIncrease: '0.3',
@@ -82,7 +82,7 @@ const builtConsole = join(import.meta.dirname, isExecutableFile ? 'console' : '.
 
 /** How this process was started. */
 export interface Launch {
-  /** True for one of several processes under a supervisor. */
+  /** True if a supervisor started this process as one of several workers. */
   isWorker: boolean
   /** True if the environment has all variables that the runtime reads before it runs any code. */
   isComplete: boolean
@@ -103,7 +103,7 @@ export function readLaunch(env: Env = process.env): Launch {
   }
 }
 
-/** The configuration that needs neither the secret key nor the disk. */
+/** The part of the configuration that is read without the secret key and without access to the disk. */
 type Environment = Omit<Config, 'secretKey' | 'madeSecretFile'>
 
 /** The secret key of an installation. */
@@ -142,7 +142,8 @@ export function loadConfig(env: Env = process.env): Config {
 }
 
 /**
- * Like `loadConfig`, but reads no secret key and creates nothing, because commands work on an existing installation.
+ * Like `loadConfig`, but creates nothing and does not require a secret key, because commands work on an existing
+ * installation.
  */
 export function loadCommandConfig(env: Env = process.env): CommandConfig {
   const { config, faults } = readEnvironment(env)
@@ -206,12 +207,14 @@ const ownVariables: ReadonlySet<string> = new Set([
   'INITIAL_ROOT_ACCESS_TOKEN',
   'METRICS_TOKEN',
   'LOG_SINK_URL',
+  'TOLLGATE_BACKUP_PASSPHRASE',
   'TOLLGATE_EXPORT_PASSPHRASE',
+  'TOLLGATE_NEW_SECRET_KEY',
 ])
 
 /**
- * The value of a variable that a configuration file names. Throws an error whose message is a sentence if it is not set
- * or not allowed.
+ * The value of a variable that a configuration file names. Throws an error whose message is a sentence if the variable
+ * is not set, or if the file must not refer to it.
  */
 export function referencedVariable(name: string, env: Env = process.env): string {
   if (ownVariables.has(name)) throw new Error(`A configuration file must not refer to ${name}.`)
@@ -295,7 +298,7 @@ function databaseUrl(value: (name: string) => string | undefined, dataDir: strin
     value('DATABASE_URL') === undefined ? ['SQL_DSN', value('SQL_DSN')] : ['DATABASE_URL', value('DATABASE_URL')]
   if (text === undefined) return join(dataDir, 'tollgate.db')
   if (isPostgresUrl(text) && URL.canParse(text)) return text
-  // The value is not repeated, because it may contain a password.
+  // The error does not contain the value, because it may contain a password.
   faults.push(
     isPostgresUrl(text)
       ? `${name} is not a whole address such as postgres://user:password@host:5432/name (special characters of the password must be percent-encoded).`
@@ -308,7 +311,7 @@ function logSink(text: string | undefined, faults: string[]): LogSinkAddress | u
   try {
     return text === undefined ? undefined : parseLogSink(text)
   } catch (error) {
-    // The value is not repeated, because it may contain a password.
+    // The error does not contain the value, because it may contain a password.
     faults.push(`LOG_SINK_URL ${messageOf(error)}.`)
     return undefined
   }
@@ -389,8 +392,8 @@ function lostKeyText(file: string): string {
 }
 
 /**
- * Removes a secret key that this start created, after it turned out that the database was encrypted with another key.
- * Returns the error to report.
+ * Removes a secret key that this process created, because the database was encrypted with another key. Returns the
+ * error to report.
  */
 export function takeBackSecretKey(madeFile: string): Error {
   rmSync(madeFile, { force: true })

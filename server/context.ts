@@ -99,11 +99,11 @@ export interface Context {
   generatedPassword: string | undefined
   /** False while this process cannot write its heartbeat to the database. */
   canWrite(): boolean
-  /** From now on, new calls are refused. */
+  /** Makes the process refuse new calls. */
   drain(): void
   /**
-   * Ends the calls and sessions that are still open, and notifies their callers. Resolves when the sessions have been
-   * charged.
+   * Ends the calls and WebSocket sessions that are still open, and notifies their callers. Resolves when the sessions
+   * have been charged.
    */
   cutOff(): Promise<void>
   /** Waits until the ledger has written everything, and then closes all parts. */

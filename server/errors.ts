@@ -1,6 +1,6 @@
 /**
- * The HTTP status of an error response, and its `type` as in OpenAI's errors. The codes themselves are stable and
- * listed in docs/errors.md.
+ * The HTTP status of an error response, and its `type` as in OpenAI's errors. The keys of `errorTable` are the stable
+ * error codes that docs/errors.md lists.
  */
 interface ErrorKind {
   status: number
@@ -76,8 +76,8 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable
 
 /**
- * A failure with a stable code and a text that may be shown to the caller. The cause is only for the machine log.
- * `param` names the invalid field, if there is one.
+ * A failure with a stable code and a text that may be shown to the caller. The cause is written to the JSON log only,
+ * never sent. `param` names the invalid field, if there is one.
  */
 export class GatewayError extends Error {
   readonly code: ErrorCode
@@ -86,7 +86,7 @@ export class GatewayError extends Error {
   readonly param: string
   /** The number of seconds after which a retry makes sense. It is sent as the Retry-After header. */
   readonly retryAfterSeconds: number | undefined
-  /** Details for programs, in addition to the text, in the format of Anthropic's errors. */
+  /** Machine-readable details, sent as the `details` field of an error in Anthropic's format. */
   readonly details: Readonly<Record<string, unknown>> | undefined
 
   constructor(

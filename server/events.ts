@@ -15,9 +15,12 @@ export interface CallEvent {
   outcome: Outcome
   /** Error code if the call did not complete. */
   code: string
-  /** Units charged. */
+  /** The quota units charged. */
   quota: number
-  /** The part of the price, in units, that the caller's balances did not cover (QuotaPolicy=strict). */
+  /**
+   * The part of the price, in quota units, that the caller's balances did not cover. It is 0 unless QuotaPolicy is
+   * `strict`.
+   */
   uncovered: number
   promptTokens: number
   completionTokens: number

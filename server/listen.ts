@@ -5,8 +5,8 @@ import type { SocketSession } from './lib/network/socket-session.ts'
 export type Server = Bun.Server<SocketSession>
 
 /**
- * Opens the configured port. Throws an error whose message is a sentence for the operator. `isShared` allows several
- * processes to open the same port.
+ * Starts the HTTP server on the configured port. If that is not possible, throws an error whose message tells the
+ * operator what to do. `isShared` allows several processes to open the same port.
  */
 export function listen(
   { port, host, idleTimeoutSeconds }: Config,

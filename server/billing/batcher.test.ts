@@ -32,6 +32,23 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ held: 70 })
   })
 
+  test('after a large batch, operations of two turns form one transaction; after a small batch, they do not', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 10_000, token: 10_000 })
+    const ledger = counted(store.ledger)
+    const batcher = createBatcher(ledger)
+    const push = (count: number) => Array.from({ length: count }, () => batcher.push(holdOp(account, 10)))
+    const turn = () => new Promise((resolve) => setImmediate(resolve))
+    await Promise.all(push(8))
+    for (let round = 0; round < 2; round++) {
+      const first = push(2)
+      await turn()
+      await Promise.all([...first, ...push(3)])
+    }
+    expect(ledger.sizes).toEqual([8, 5, 2, 3])
+    expect(await figuresOf(store, account)).toMatchObject({ held: 180 })
+  })
+
   test('a burst of operations is split into several transactions', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 100_000, token: 100_000 })

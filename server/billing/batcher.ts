@@ -38,6 +38,11 @@ export interface Deferred {
  * the last ones.
  */
 const largestBatch = 512
+/**
+ * If a batch had at least this many operations, the next batch also takes the operations of the turn after it. One
+ * transaction costs less than two of half the size (decision 0140).
+ */
+const busyBatch = 8
 /** The maximum time that a deferred operation waits for a batch. */
 const deferMs = 5
 
@@ -49,6 +54,8 @@ export function createBatcher(store: LedgerStore): Batcher {
   let queue: Waiting[] = []
   let running = false
   let inFlight = 0
+  /** The number of operations in the last batch. */
+  let lastSize = 0
   /** True if a caller waits for an operation in the queue, so that the batch must start now. */
   let isAwaited = false
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -64,7 +71,10 @@ export function createBatcher(store: LedgerStore): Batcher {
     timer = undefined
     running = true
     // All operations that arrive in this turn of the event loop join the batch.
-    setImmediate(() => void flush())
+    setImmediate(() => {
+      if (lastSize < busyBatch) void flush()
+      else setImmediate(() => void flush())
+    })
   }
 
   async function flush(): Promise<void> {
@@ -78,6 +88,7 @@ export function createBatcher(store: LedgerStore): Batcher {
       isAwaited = false
     }
     inFlight = batch.length
+    lastSize = inFlight
     try {
       const results = await store.apply(batch.map((each) => each.op))
       for (const [index, each] of batch.entries()) each.resolve(results[index])

@@ -61,6 +61,17 @@ test('the first waiter also polls, because another process may have given quota 
   expect(await queue.wait('t1', 1000, scripted([{ done: false }, { done: false }, { done: true }]).attempt)).toBe(3)
 })
 
+test('a waiter does not try again until quota is returned or the next poll is due', async () => {
+  const { queue } = clock()
+  const waiter = scripted([{ done: false }, { done: true }])
+  const waiting = queue.wait('t1', 1000, waiter.attempt)
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+  expect(waiter.made()).toBe(1)
+  queue.returned('t1')
+  await waiting
+  expect(waiter.made()).toBe(2)
+})
+
 test('a waiter stops waiting when nothing has changed for patienceMs', async () => {
   const { queue, time } = clock()
   const waiter = scripted([{ done: false }])

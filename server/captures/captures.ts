@@ -30,9 +30,12 @@ export interface RecordedCall {
 /** Records the requests that the rules select. */
 export interface Captures {
   readonly rules: CaptureRules
-  /** False if there are no rules. Calls check it first, because it is fast. */
+  /** False if there are no rules. Checked first for each call, because this check is fast. */
   isRecording(): boolean
-  /** Begins to record a call. Returns undefined if no rule can apply to it. */
+  /**
+   * Begins to record a call. Returns undefined if no rule can apply to the call, or if too many requests are being
+   * recorded.
+   */
   begin(call: RecordedCall): Recording | undefined
   /**
    * A recorded request; undefined if the request was not recorded or its recording has been deleted. Throws
@@ -43,7 +46,10 @@ export interface Captures {
   testStorage(): Promise<void>
   /** Removes recordings that are too old, and stored objects whose recordings have been deleted. */
   sweep: () => Promise<void>
-  /** Starts a sweep without waiting for it. Called after something has been deleted. */
+  /**
+   * Starts a sweep without waiting for it. Called after recordings have been deleted, to remove their files
+   * immediately.
+   */
   sweepSoon(): void
   /** Resolves when all recorded requests have been stored. */
   close(): Promise<void>
@@ -153,7 +159,7 @@ class Recorder implements Captures {
       await store.write((trx) => forgetCaptures(trx, { request_id: call.requestId }))
       throw error
     }
-    // The recording may have been deleted before its object was stored. The object must then be removed here.
+    // The recording may have been deleted before its object was stored. In that case, remove the object.
     if (!(await captureOf(store.read, call.requestId))) await objects.remove(call.requestId)
   }
 

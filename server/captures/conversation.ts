@@ -19,20 +19,21 @@ const replyDialects: Readonly<Record<string, UpstreamDialect>> = {
   'ollama-chat': ollamaChat,
 }
 
-/** A request as a conversation; empty if it cannot be parsed. */
+/** The turns of the conversation in a request; empty if the request cannot be parsed. */
 export function requestTurns(text: string, dialect: string): CapturedTurn[] {
   const body = tryParse(text)
   const reader = requestDialects[dialect]
   if (!reader || !isObject(body)) return []
   try {
-    // The model is a placeholder. It may be in the URL, and the conversation does not need it.
+    // The model is a placeholder. In some dialects, the URL contains the model and the body does not. The turns do not
+    // use it.
     return turnsOf(reader.decodeRequest(body, { model: '-', stream: false }))
   } catch {
     return []
   }
 }
 
-/** A response as the model's turns, one for each choice; empty if it cannot be parsed. */
+/** The turns of the model in a response, one for each choice; empty if the response cannot be parsed. */
 export function responseTurns(text: string, dialect: string): CapturedTurn[] {
   const reader = replyDialects[dialect]
   if (!reader) return []
@@ -109,8 +110,8 @@ function partsOf(part: Part): CapturedPart[] {
 }
 
 /**
- * The URL or id of a file or, for a file in the request, its name, type and size. The turns do not contain the file's
- * data.
+ * A description of a file, because the turns do not contain its data. It is the URL or id of the file. For a file whose
+ * data is in the request, it is the name, type and size.
  */
 function sourceOf({ source, name }: MediaPart): string {
   if (source.kind === 'url') return source.url

@@ -3,7 +3,7 @@ import { Turns } from '../lib/turns.ts'
 import { loadCaptureRules } from './capture-rules.ts'
 import { type CaptureDeps, type Captures, createCaptures } from './captures.ts'
 
-/** Loads the rules and creates the recorder. When recordings are deleted, their files are removed immediately. */
+/** Loads the rules and creates the recorder. */
 export async function openCaptures(
   deps: Omit<CaptureDeps, 'rules' | 'turns' | 'dataDir' | 'host' | 'lost'>,
   dataDir: string,

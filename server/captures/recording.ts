@@ -5,14 +5,14 @@ export interface Collected {
   chunks: Uint8Array[]
   kept: number
   size: number
-  /** True if the body was a form. Only the form's fields are kept, without its files. */
+  /** True if the body was a form. In that case, only the fields of the form are recorded, and not its files. */
   isSummary?: true
 }
 
-/** A request's body in the form that the relay uses. */
+/** The body of a request: its text, its bytes, or the fields of a multipart form with the size of the whole form. */
 export type RecordedBody = string | Uint8Array | { readonly fields: ReadonlyMap<string, string>; readonly size: number }
 
-/** The channel of an attempt. The channel's key is not stored; it is needed to remove it from the stored texts. */
+/** The channel of an attempt. The channel's key is not stored. It is used to remove the key from the recorded texts. */
 export interface RecordedChannel {
   id: number
   name: string
@@ -44,7 +44,7 @@ const mostAttempts = 10
 const restMs = 2_000
 
 export interface RecordingOptions {
-  /** The number of bytes that are kept of each body. */
+  /** The maximum number of bytes that are recorded of each body. */
   sizeLimit: number
   /** Whether attempts on a channel are recorded. */
   includes(channelId: number): boolean
@@ -77,7 +77,10 @@ export class Recording {
     this.#recorded.request = this.#taken(body)
   }
 
-  /** Records the body that is sent to a channel. The returned function passes the response on and records it. */
+  /**
+   * Records the body that is sent to a channel. The returned function passes the response on and records it. Returns
+   * undefined if the attempt is not recorded.
+   */
   attempt(
     channel: RecordedChannel,
     dialect: string,
@@ -123,7 +126,7 @@ export class Recording {
       collected.isSummary = true
       return collected
     }
-    // Each character has at least one byte in UTF-8, so `sizeLimit` + 1 characters are sufficient to reach the limit.
+    // Each character has at least one byte in UTF-8, so `sizeLimit` + 1 characters always exceed the limit.
     if (typeof body === 'string') {
       this.#keep(collected, Buffer.from(body.slice(0, this.#options.sizeLimit + 1)))
       collected.size = Buffer.byteLength(body)

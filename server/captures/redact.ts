@@ -3,7 +3,7 @@ import type { Turns } from '../lib/turns.ts'
 
 /** The texts that must not be in a recording. */
 export interface Unwanted {
-  /** Texts, which may contain `*`, and names of kinds of personal data; see the contract. */
+  /** Texts in which `*` matches any characters of a word, and names of kinds of personal data, such as `@email`. */
   redactions: readonly string[]
   /** Secrets that the call used: the caller's token and the keys of channels. */
   keys: readonly string[]
@@ -18,8 +18,8 @@ const partLength = 16 * 1024
 const keyForms = [/\bsk-[\w-]{16,}/g, /\bAIza[\w-]{30,}/g, /\b[Bb]earer\s{1,4}[\w.~+/-]{16,}/g]
 
 /**
- * None of these patterns repeats a group that can match the same text in two ways, so their time is linear in the
- * length of the text.
+ * Functions that replace one kind of personal data each. No pattern repeats a group that can match the same text in two
+ * ways, so the time is linear in the length of the text.
  */
 const kinds: Readonly<Record<string, (text: string) => string>> = {
   '@email': (text) => text.replace(/[\w.%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}/g, mark),
@@ -30,7 +30,7 @@ const kinds: Readonly<Record<string, (text: string) => string>> = {
     text.replace(/\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[\da-fA-F]{1,4}:(?:[\da-fA-F]{0,4}:){2,6}[\da-fA-F]{0,4}/g, mark),
 }
 
-/** Replaces the keys and the texts to be redacted in a text. */
+/** Returns the text with all keys and unwanted texts replaced. */
 export async function redacted(text: string, unwanted: Unwanted, turns: Turns): Promise<string> {
   const plain = unwanted.redactions.length > 0 ? withoutEscapes(text) : text
   let clean = ''
@@ -82,8 +82,8 @@ const delimiter = /[\s"'<>\\,;(){}[\]]/
 
 /**
  * Replaces each occurrence of a pattern in which `*` matches any characters of one word. A piece is the text between
- * two `*`. Each piece is matched as far left as possible, which leaves the most room for the next pieces. No position
- * is therefore tried twice, and each word is read a bounded number of times.
+ * two `*`. Each piece is matched as far left as possible, because this leaves the most room for the next pieces. As a
+ * result, no position has to be tried twice, and each word is read a bounded number of times.
  */
 function withoutWord(text: string, pattern: string): string {
   const pieces = pattern.toLowerCase().split('*')

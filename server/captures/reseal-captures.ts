@@ -12,15 +12,15 @@ export interface ResealCapturesDeps {
   to: Secrets
 }
 
-/** The number of recordings under the new key, and the number that neither key could decrypt. */
+/** The number of recordings that are encrypted with the new key, and the number that neither key could decrypt. */
 export interface ResealedCaptures {
   resealed: number
   unreadable: number
 }
 
 /**
- * Encrypts the recordings of this node and of the object store under another secret key, one at a time. If it was
- * interrupted, it can run again: recordings that are already under the new key are left unchanged. Throws if the object
+ * Encrypts the recordings of this node and of the object store with another secret key, one at a time. An interrupted
+ * run can be repeated: recordings that are already encrypted with the new key are left unchanged. Throws if the object
  * store cannot be reached.
  */
 export async function resealCaptures({

@@ -16,7 +16,7 @@ const daySeconds = 86_400
 
 /**
  * Deletes recorded requests whose retention period is over, and removes the files and objects of all deleted
- * recordings. Each node removes those of its own files that have no row.
+ * recordings. Each node removes only files in its own folder, if they have no database row.
  */
 export async function sweepCaptures({ store, settings, clock, files, objects }: SweepCapturesDeps): Promise<void> {
   const before = epochSeconds(clock) - settings.current().CaptureRetentionDays * daySeconds

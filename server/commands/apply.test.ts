@@ -9,6 +9,21 @@ import { Installation } from '../../test/helpers/gateway-process.ts'
 import { answer, messages, newToken, promptTokens } from '../../test/money/installed.ts'
 import { openStore } from '../store/connection/open.ts'
 
+/** The variables that contain secrets of the installation itself. */
+const secretVariables = [
+  'SECRET_KEY',
+  'DATABASE_URL',
+  'SQL_DSN',
+  'INITIAL_ROOT_PASSWORD',
+  'INITIAL_ROOT_TOKEN',
+  'INITIAL_ROOT_ACCESS_TOKEN',
+  'METRICS_TOKEN',
+  'LOG_SINK_URL',
+  'TOLLGATE_BACKUP_PASSPHRASE',
+  'TOLLGATE_EXPORT_PASSPHRASE',
+  'TOLLGATE_NEW_SECRET_KEY',
+]
+
 const file = (upstream: string) => `
 version: 1
 options:
@@ -86,7 +101,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     }
   }
 
-  test('applying a file sets up the installation, applying it again changes nothing, and drift is shown', async () => {
+  test('apply sets up the installation from a file, changes nothing the second time, and shows drift', async () => {
     await using upstream = await startFakeUpstream()
     upstream.always(ok({ text: answer, promptTokens }))
     await using it = await install()
@@ -102,8 +117,8 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(dry.output).not.toContain(secret)
     expect(await it.gateway.api<unknown[]>('GET', '/api/channel/')).toEqual([])
 
-    // A script cannot be asked for a confirmation. The command runs as a separate process, like the dry run below that
-    // finds a difference, because scripts see the exit code of a process.
+    // Without a terminal, the command cannot ask for confirmation, so it ends with an exit code for scripts. It runs as
+    // a separate process here to test this code. The same is true for the dry run below that finds a difference.
     const unasked = await it.installation.runProcess('apply', '-f', path)
     expect([unasked.code, await it.gateway.api<unknown[]>('GET', '/api/channel/')]).toEqual([4, []])
     expect(unasked.output).toContain('--yes')
@@ -122,7 +137,8 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(main).toMatchObject({ name: 'main', group: 'default,vip', headers: { 'x-team': 'blue' }, status: 1 })
     expect(spare).toMatchObject({ key_mode: 'multi', key_count: 2, model_mapping: '{"house-model":"other-model"}' })
 
-    // The keys are those of the environment: a call is sent with one of them and is charged by the file's prices.
+    // The channel keys were read from the environment. A call is sent with one of them, and is charged at the prices in
+    // the file.
     const token = await newToken(it.gateway, 1_000_000)
     await expectEventually(async () => {
       const response = await it.gateway.post('/v1/chat/completions', { model: 'house-model', messages }, token.key)
@@ -173,7 +189,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await it.installation.run('audit')).code).toBe(0)
   }, 180_000)
 
-  test('applying an export to its own installation changes nothing, and applying it to a new installation makes an equal one', async () => {
+  test('apply with an exported file changes nothing in the same installation, and makes a new installation equal to it', async () => {
     await using one = await install()
     const path = one.write(file('https://up.example').replace('{ file: SECRET_FILE }', 'sk-second'))
     expect((await one.apply(path, '--yes')).output).toContain('Applied.')
@@ -210,7 +226,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(JSON.parse(same.output)).toMatchObject({ changes: [] })
   }, 180_000)
 
-  test('an invalid file is reported in one sentence with the position, and changes nothing', async () => {
+  test('apply reports an invalid file in one sentence with the position of the error, and changes nothing', async () => {
     await using it = await install()
     const entry = (fields: string) =>
       `version: 1\noptions:\n  SystemName: Other\nchannels:\n  - name: a\n    type: openai\n    models: [m]\n    key: sk-a\n${fields}`
@@ -254,7 +270,9 @@ forEachDatabaseUrl((name, freshUrl) => {
         entry('').replace('sk-a', `\${NO_SUCH_VARIABLE}`),
         'line 8, column 5: The environment variable NO_SUCH_VARIABLE is not set',
       ],
-      [entry('').replace('sk-a', `\${SECRET_KEY}`), 'must not refer to SECRET_KEY'],
+      ...secretVariables.map(
+        (name) => [entry('').replace('sk-a', `\${${name}}`), `must not refer to ${name}`] as [string, string],
+      ),
       [entry('').replace('sk-a', '{ file: /no/such/file }'), 'There is no file /no/such/file'],
       [
         entry('').replace('sk-a', `{ file: ${it.installation.folder}/tollgate.db }`),

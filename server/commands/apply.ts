@@ -72,7 +72,7 @@ async function run(terminal: Terminal, options: Options): Promise<void> {
   )
 }
 
-/** Adds the position in the file to the beginning of a fault's message. */
+/** Runs `work`. If it throws a ConfigFault, adds the position in the file to the beginning of the message. */
 async function withFault(locate: (path: readonly PropertyKey[]) => string, work: () => Promise<void>): Promise<void> {
   try {
     await work()
@@ -113,7 +113,7 @@ async function isConfirmed({ note, exit }: Terminal, plan: ConfigPlan): Promise<
 
 const signs = { add: '+', change: '~', remove: '-' } as const
 
-/** The plan as lines of text. */
+/** Prints the plan, one line for each change. */
 function show({ changes, unlisted }: ConfigPlan, print: (line: string) => void): void {
   for (const { op, section, name, fields } of changes) {
     print(`${signs[op]} ${section}: ${name}`)

@@ -6,7 +6,7 @@ import { answer, installFor, messages, model, newToken, promptTokens } from '../
 import { openStore } from '../store/connection/open.ts'
 
 forEachDatabaseUrl((name, freshUrl) => {
-  test('audit confirms that a running installation is consistent, or else reports the inconsistencies', async () => {
+  test('audit finds no faults in a consistent installation while it runs, and reports inconsistencies', async () => {
     await using upstream = await startFakeUpstream()
     upstream.always(ok({ text: answer, promptTokens }))
     await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined)

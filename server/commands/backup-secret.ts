@@ -6,8 +6,8 @@ import { CommandFailed, Unconfirmed } from './command.ts'
 import { readGivenFile } from './given-file.ts'
 
 /**
- * The ways in which a command gets the passphrase or key of a backup. A passphrase is never an argument, because other
- * users of the machine can read arguments.
+ * The options with which a command receives the passphrase or key of a backup. The passphrase itself is never an
+ * argument, because other users of the machine can read the arguments of a process.
  */
 export interface SecretOptions {
   passphraseFile?: string
@@ -24,7 +24,7 @@ export function addSecretOptions(command: Command): Command {
 /**
  * The passphrase or key for decrypting or encrypting a backup. It comes from the options or from
  * TOLLGATE_BACKUP_PASSPHRASE. Otherwise the user is asked for it on the terminal, twice if it is new. Throws
- * Unconfirmed if nobody can be asked.
+ * Unconfirmed if there is no terminal.
  */
 export async function secretFrom(
   { passphraseFile, keyFile }: SecretOptions,

@@ -71,8 +71,8 @@ function keyFor({ existingKey }: CommandConfig, { unencrypted }: Options): strin
 }
 
 /**
- * Adds an audit row if the schema is current. A database on which this version has not been started yet may be backed
- * up but not written to.
+ * Records the backup in the audit log and in the list of backups, if the schema is current. If this version has not
+ * been started on the database yet, nothing is written to the database.
  */
 async function noteInAudit(config: CommandConfig, path: string, { bytes, header }: WrittenBackup): Promise<void> {
   const store = openStore({ url: config.databaseUrl, synchronous: config.sqliteSynchronous })
@@ -90,7 +90,7 @@ async function noteInAudit(config: CommandConfig, path: string, { bytes, header 
   }
 }
 
-/** The facts about a backup, in a form for programs. */
+/** The facts about a backup for the JSON output of a command. */
 export function summaryOf({
   header,
   bytes,
@@ -105,7 +105,7 @@ export function summaryOf({
   }
 }
 
-/** The number of all rows. */
+/** The total number of rows in all tables. */
 export function allRows(rows: Readonly<Record<string, number>>): number {
   return Object.values(rows).reduce((sum, count) => sum + count, 0)
 }

@@ -12,7 +12,8 @@ export interface CommandEnvironment {
   /** The secret key of the installation. Ends the process with exit code 78 if there is none. */
   readSecretKey(): string
   /**
-   * An environment variable to which a file refers. Throws an error with a sentence if it is not set or not allowed.
+   * Returns an environment variable to which a configuration file refers. Throws an error whose message is a sentence
+   * if the variable is not set, or if the file must not refer to it.
    */
   variable(name: string): string
   /** TOLLGATE_EXPORT_PASSPHRASE; undefined if it is not set. */
@@ -39,13 +40,13 @@ export type AddCommand = (program: Command, terminal: Terminal) => void
 /** The exit codes of the process. They are documented in docs/commands.md. */
 export const exitCodes = {
   done: 0,
-  /** The command could not do its work, or a check found faults. The installation is unchanged. */
+  /** The command failed and changed nothing, or a check found faults. */
   failed: 1,
   /** The command line is wrong. */
   usage: 2,
-  /** The command needed a confirmation and did not get one. Nothing was changed. */
+  /** The command needed a confirmation that was not given. Nothing was changed. */
   unconfirmed: 4,
-  /** A dry run found differences, and the command was asked to report them in this way. */
+  /** A dry run found differences, and the option `--exit-code` was given. */
   different: 5,
 } as const
 
@@ -55,14 +56,14 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 export class CommandFailed extends Error {}
 
 /**
- * The command needs a confirmation or a secret, but nobody can be asked. The message contains the option that provides
- * it.
+ * The command needs a confirmation or a secret, but cannot ask for it without a terminal. The message names the option
+ * that provides the confirmation or the secret.
  */
 export class Unconfirmed extends CommandFailed {}
 
 /**
- * The part of the help that lists examples, one per line. Each has the command, as typed after `npm run tollgate` with
- * ` -- ` before its options, and a description.
+ * Returns the part of the help that lists examples, one per line. An example consists of a command and a description.
+ * The command is written as it is typed after `npm run tollgate`, with ` -- ` before its options.
  */
 export function examples(...lines: readonly (readonly [command: string, meaning: string])[]): string {
   // Only npm needs the separator between its own options and those of the command.

@@ -114,7 +114,8 @@ async function requireReplaceable(
   }
   try {
     const contents = await contentsOf(store).catch((error: unknown) => {
-      // A damaged file is acceptable, because it is the most common reason for restoring a backup.
+      // A damaged file is treated as an installation, so that `--replace` can replace it. A damaged file is the most
+      // common reason for restoring a backup.
       if (store.dialect === 'sqlite' && isDatabaseError(error)) return 'installation' as const
       throw error
     })

@@ -10,8 +10,8 @@ import { type AddCommand, CommandFailed, examples } from './command.ts'
 import { withStore } from './installed.ts'
 
 /**
- * Gives a user a new random password and ends all of the user's sessions. With this, operators can log in again after
- * losing root's password. Returns the password, or undefined if there is no such user.
+ * Gives a user a new random password and ends all of the user's sessions. Operators who have lost root's password use
+ * this to log in again. Returns the password, or undefined if there is no such user.
  */
 async function resetPassword(store: Store, username: string): Promise<string | undefined> {
   const password = randomBase62(20)

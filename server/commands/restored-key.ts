@@ -14,7 +14,7 @@ export function checkOf(key: string): string {
 
 /**
  * The secret key that must be written for a restored database; undefined if the correct key is already in place. If
- * there is no correct key, throws CommandFailed, which says what to do.
+ * there is no correct key, throws CommandFailed with a message that says what to do.
  */
 export function keyToWrite({ existingKey }: CommandConfig, facts: BackupFacts): string | undefined {
   const { secret_check: check, secret_key: included } = facts
@@ -33,7 +33,10 @@ export function keyToWrite({ existingKey }: CommandConfig, facts: BackupFacts): 
   return included
 }
 
-/** Writes a secret key file in one step. An earlier key is kept in a file beside it, whose name is returned. */
+/**
+ * Writes a secret key file in one step. If the file already exists, it is copied first, and the name of the copy is
+ * returned.
+ */
 export function writeKeyFile(file: string, key: string): string | undefined {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   let keptAs: string | undefined

@@ -50,7 +50,7 @@ export const addRotateKey: AddCommand = (program, terminal) => {
 interface KeyChange {
   old: ExistingKey
   next: string
-  /** The file with the new key until it becomes the key of the installation; undefined if the key is in SECRET_KEY. */
+  /** The file that contains the new key until the rotation is complete; undefined if the old key is in SECRET_KEY. */
   nextFile: string | undefined
 }
 
@@ -72,7 +72,7 @@ async function rotate(terminal: Terminal, options: Options): Promise<void> {
   }
 }
 
-/** Finds both keys and stores the new one, before anything is encrypted under it. */
+/** Finds both keys. Stores the new one before any data is encrypted with it. */
 async function prepare(config: CommandConfig, store: OpenedStore): Promise<KeyChange> {
   const { existingKey: old, keyFile, newSecretKey } = config
   if (!old)
@@ -81,7 +81,8 @@ async function prepare(config: CommandConfig, store: OpenedStore): Promise<KeyCh
     )
   await requireNoNodes(store, what)
   const nextFile = old.file === undefined ? undefined : `${keyFile}.next`
-  // If a run was interrupted, this file has its new key, and data may already be encrypted with it.
+  // If an earlier run was interrupted, this file contains the new key of that run, and data may already be encrypted
+  // with it.
   const begun = nextFile !== undefined && existsSync(nextFile) ? readFileSync(nextFile, 'utf8').trim() : ''
   if (begun !== '' && newSecretKey !== undefined && newSecretKey !== begun)
     throw new CommandFailed(

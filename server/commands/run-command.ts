@@ -88,7 +88,7 @@ export async function runCommand(args: readonly string[], environment: CommandEn
   return code
 }
 
-/** Adds advice to an error of the disk or of the SQLite file. Other errors are returned unchanged. */
+/** Adds advice to an error that reports a full disk or a damaged SQLite file. Other errors are returned unchanged. */
 function withAdvice(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof CommandFailed) return error
   const cause = error.cause ?? error

@@ -9,7 +9,7 @@ import { CommandFailed } from './command.ts'
 
 /**
  * Prevents servers from starting on a SQLite database until the claim is released. Throws CommandFailed if a server is
- * already running on it.
+ * already running on it. Does nothing for PostgreSQL.
  */
 export async function claimFor(databaseUrl: string, what: string): Promise<Claim> {
   if (isPostgresUrl(databaseUrl)) return { release: () => undefined }
@@ -22,7 +22,7 @@ export async function claimFor(databaseUrl: string, what: string): Promise<Claim
   }
 }
 
-/** Throws CommandFailed if a server is running on this PostgreSQL database. */
+/** Throws CommandFailed if a server is running on this PostgreSQL database. Does nothing for SQLite. */
 export async function requireNoNodes(store: Store, what: string): Promise<void> {
   if (store.dialect !== 'postgres' || !(await hasTable(store.read, store, 'nodes'))) return
   const alive = (await allNodes(store)).filter(

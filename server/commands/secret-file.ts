@@ -4,8 +4,9 @@ import { isAbsolute, relative } from 'node:path'
 const mostBytes = 64 * 1024
 
 /**
- * The secret in a file to which a configuration file refers, without the line break at the end. Throws an error with a
- * sentence. Files of the installation itself are refused, so that a configuration cannot leak its secret key.
+ * Reads a secret from a file to which a configuration file refers. A line break at the end is removed. Throws an error
+ * whose message is a sentence. Files of the installation itself are refused, so that a configuration file cannot leak
+ * the secret key of the installation.
  */
 export function secretFile(path: string, dataDir: string): string {
   if (!isAbsolute(path)) throw new Error(`The path of a secret must be absolute, but ${path} is not.`)

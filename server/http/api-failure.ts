@@ -2,11 +2,11 @@ import { refusalOf } from './refusal-code.ts'
 
 /**
  * A refusal whose text may be shown to the caller. It is sent as `{ success: false, message, code }`. Each text has a
- * code, and contract/refusals.ts lists all texts and codes.
+ * code, except texts quoted from other services. contract/refusals.ts lists all texts and codes.
  */
 export class ApiFailure extends Error {
   readonly status: 200 | 400 | 401 | 403 | 404 | 408 | 413 | 429 | 500 | 503
-  /** Additional fields of the response, for calls that return some even if they fail. */
+  /** Additional fields of the response, for endpoints that return data even if the call fails. */
   readonly extra: Readonly<Record<string, unknown>>
   readonly retryAfterSeconds: number | undefined
   /** True if the text comes from another service, so that it has no code. */

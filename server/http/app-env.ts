@@ -19,7 +19,7 @@ export interface AppEnv {
     upgrade?: Upgrade
     /** Turns off the connection's idle limit while a request is being answered (true), or turns it on again (false). */
     mayBeSilent?: (isAllowed: boolean) => void
-    /** The id of a request that another router has already accepted. */
+    /** The id that the outer router gave to the request before passing it to this router. */
     requestId?: string
   }
   Variables: {
@@ -29,7 +29,7 @@ export interface AppEnv {
     /** True if the caller uses TLS, either on the connection to this server or according to a trusted proxy. */
     secure: boolean
     person?: Person
-    /** The message of a successful response; empty except where clients check it. */
+    /** The message of a successful response. It is empty, except for endpoints whose message clients check. */
     successMessage?: string
   }
 }

@@ -10,16 +10,16 @@ test('without trusted proxies the caller is the socket address, whatever the hea
   expect(addressOf([], '10.0.0.1', headers)).toEqual({ address: '10.0.0.1', secure: false })
 })
 
-test('a stranger cannot pretend to be a proxy', () => {
+test('X-Forwarded-For is ignored if the socket address is not a trusted proxy', () => {
   expect(addressOf(['10.0.0.0/8'], '203.0.113.5', { 'x-forwarded-for': '1.2.3.4' }).address).toBe('203.0.113.5')
 })
 
-test('the right-most untrusted entry is the caller, so addresses that a caller adds before it have no effect', () => {
+test('the right-most untrusted entry of X-Forwarded-For is the caller, so invented entries have no effect', () => {
   const headers = { 'x-forwarded-for': '6.6.6.6, 198.51.100.7, 10.0.0.3' }
   expect(addressOf(['10.0.0.0/8'], '10.0.0.1', headers).address).toBe('198.51.100.7')
 })
 
-test('an entry that is not an address ends the search at the last valid address', () => {
+test('if an entry of X-Forwarded-For is not an address, the caller is the valid entry to the right of it', () => {
   expect(addressOf(['10.0.0.0/8'], '10.0.0.1', { 'x-forwarded-for': '1.2.3.4, unknown, 10.0.0.2' }).address).toBe(
     '10.0.0.2',
   )
@@ -32,7 +32,7 @@ test('IPv4-mapped IPv6 addresses, ports and brackets are understood', () => {
   expect(addressOf(trusted, '::1', { 'x-forwarded-for': '[2001:db8::5]:4711' }).address).toBe('2001:db8::5')
 })
 
-test('an IPv4 network may be written in IPv6 form', () => {
+test('a trusted IPv4 network may be written in IPv6 form', () => {
   const trusted = ['::ffff:10.0.0.0/104']
   expect(addressOf(trusted, '::ffff:10.0.0.1', { 'x-forwarded-for': '192.0.2.1' }).address).toBe('192.0.2.1')
   expect(addressOf(trusted, '::ffff:11.0.0.1', { 'x-forwarded-for': '192.0.2.1' }).address).toBe('11.0.0.1')

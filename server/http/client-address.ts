@@ -12,7 +12,7 @@ export interface Origin {
 /**
  * Returns a function that finds the caller behind the operator's proxies. `X-Forwarded-*` is trusted only if the
  * socket's peer is in `trusted` (addresses or CIDRs). The caller is the right-most entry of `X-Forwarded-For` that is
- * not a trusted proxy. The entries to the left of it are ignored, because that caller may have invented them.
+ * not a trusted proxy. The entries to the left of it are ignored, because the caller may have invented them.
  */
 export function originReader(
   trusted: readonly string[],
@@ -38,7 +38,7 @@ export function originReader(
   }
 }
 
-/** Sets `clientAddress` and `secure`. The middleware may be mounted twice. */
+/** Sets `clientAddress` and `secure`. If the middleware is mounted twice, the second call does nothing. */
 export function clientAddress(trusted: readonly string[]): MiddlewareHandler<AppEnv> {
   const read = originReader(trusted)
   return async (c, next) => {

@@ -144,7 +144,7 @@ describe('the console served from files', () => {
     for (const key of ['HomePageContent', 'About']) await gateway.api('PUT', '/api/option/', { key, value: '' })
   })
 
-  test('frames and the bot check from the settings are allowed from the next page load on', async () => {
+  test('after frames or the bot check are set, the policy of the next page load allows them', async () => {
     await gateway.api('PUT', '/api/option/', { key: 'ChatLink', value: 'https://chat.example/path' })
     await gateway.api('PUT', '/api/option/', { key: 'HomePageContent', value: 'https://home.example/' })
     await gateway.api('PUT', '/api/option/', { key: 'About', value: '# https://not.an.address' })
@@ -166,7 +166,7 @@ describe('under a base path', () => {
   })
   afterAll(() => gateway.close())
 
-  test('the page and its files are found with the prefix and, behind a proxy that strips it, without it', async () => {
+  test('the page and its files are served with the base path and, for proxies that strip it, without it', async () => {
     for (const path of ['/gateway', '/gateway/', '/gateway/token/edit/5', '/token/edit/5']) {
       const body = await (await get(gateway, path, html)).text()
       expect(body).toContain('src="/gateway/assets/index-abc.js"')
@@ -197,7 +197,7 @@ describe('under a base path', () => {
   })
 })
 
-test('a call with an extra slash does not get the console page', async () => {
+test('a request to an API path with an extra leading slash does not get the console page', async () => {
   const gateway = await startTestGateway({ env: { CONSOLE_DIR: folder } })
   for (const path of ['//v1/models', '//api/status', '///v1beta/models']) {
     // The request is not sent over a socket, because the client would normalise the path.
@@ -207,7 +207,7 @@ test('a call with an extra slash does not get the console page', async () => {
   await gateway.close()
 })
 
-test('without a build, a page explains what to do, and the API works', async () => {
+test('if the console is not built, a page explains what to do, and the API works', async () => {
   const gateway = await startTestGateway({ env: { CONSOLE_DIR: join(folder, 'nothing') } })
   const response = await get(gateway, '/login', html)
   expect(response.status).toBe(200)

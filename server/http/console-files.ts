@@ -15,7 +15,7 @@ export interface ConsoleSettings {
 
 /** The built console, ready to be served. */
 export interface ConsoleFiles {
-  /** Serves a request that no API has handled. Undefined if there is no such page or file. */
+  /** Serves a request that no API has handled. Undefined if the path belongs to no page or file of the console. */
   serve(c: AppContext): Response | undefined
 }
 

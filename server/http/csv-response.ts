@@ -9,9 +9,9 @@ export interface CsvFile {
 }
 
 /**
- * A response with a CSV file whose lines are produced only as fast as they are read. If the reader disconnects, the
- * work ends. If the database fails, the transfer breaks off instead of ending normally, so that an incomplete file does
- * not look complete.
+ * A response with a CSV file whose lines are produced only as fast as they are read. If the reader disconnects, no more
+ * lines are produced. If the database fails, the connection is aborted, so that an incomplete file does not look
+ * complete.
  */
 export function csvResponse({ name, lines, what, ended, warn }: CsvFile): Response {
   const encoder = new TextEncoder()

@@ -39,8 +39,8 @@ export function mountHealth(app: Hono<AppEnv>, deps: HealthDeps): void {
 }
 
 /**
- * True for an address of this machine. The address must be that of the socket's peer, not from a header, so a proxy on
- * this machine must use the token.
+ * True for an address of this machine. The address must be that of the socket's peer, not from a header. All requests
+ * through a proxy on this machine have such an address, so an operator of such a proxy must set a token.
  */
 function isLoopback(address: string | undefined): boolean {
   return address !== undefined && ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'

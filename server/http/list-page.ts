@@ -16,8 +16,8 @@ export function pageOf<Column extends string>(query: ListQuery<Column>): Page<Co
 }
 
 /**
- * Returns the rows of a list, and sets headers with the numbers of rows, because one-api's response envelope has no
- * field for them.
+ * Returns the rows of a list. The row counts are sent in headers, because one-api's response envelope has no fields for
+ * them.
  */
 export function listed<Row>(c: AppContext, { rows, total, matching, searched }: Listed<Row>): Row[] {
   c.header('X-Total-Count', String(total))

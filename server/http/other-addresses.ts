@@ -1,11 +1,15 @@
 /**
  * Matches the paths that clients request if their base URL has no `/v1`, or if it is the base URL of Google's
- * OpenAI-compatible API. POST requests on the hot path already have their usual URL, so they are not checked here.
+ * OpenAI-compatible API. URLs that begin with `/v1/` or `/api/` are not matched against it, which saves time for most
+ * requests.
  */
 const withoutVersion =
   /^\/(?:v1beta\/openai\/)?((?:chat\/completions|completions|embeddings|responses|messages|models)(?:\/.*)?)$/
 
-/** Rewrites a request at an alternative URL to the usual one. */
+/**
+ * If the URL of a request is an alternative one, returns the request with the usual URL of the endpoint. Otherwise,
+ * returns the request unchanged.
+ */
 export function atUsualAddress(request: Request): Request {
   const { url } = request
   const from = url.indexOf('/', url.indexOf('://') + 3)

@@ -11,11 +11,11 @@ import { ApiFailure } from './api-failure.ts'
 /** The maximum length of a request body for the management API, in bytes. */
 const maxBodyBytes = 1024 * 1024
 /**
- * The limits of a JSON body, far above what any form of the console sends. They exist because checking a value against
- * a schema takes longer than parsing it.
+ * The limits of a JSON body. They are far higher than any form of the console needs. They bound the time for checking
+ * the body against a schema, which takes longer than parsing it.
  */
 const jsonLimits: JsonLimits = { values: 20_000, containers: 5_000, names: 5_000, depth: 50 }
-/** How many unknown names an error message lists. */
+/** The maximum number of unknown fields that an error message lists. */
 const listedNames = 5
 
 /**
@@ -26,7 +26,9 @@ export type Checked<T> =
   | { ok: true; value: T }
   | { ok: false; path: readonly PropertyKey[]; fault: string; unknown: readonly string[] }
 
-/** Checks an input against a schema. `unknown` contains the names of unknown fields, if they are the fault. */
+/**
+ * Checks an input against a schema. If the fault is that the input has unknown fields, `unknown` contains their names.
+ */
 export function checkInput<S extends z.ZodMiniType>(schema: S, input: unknown): Checked<z.output<S>> {
   const result = z.safeParse(schema, input, { error: explain })
   if (result.success) return { ok: true, value: result.data }
@@ -43,7 +45,7 @@ export function parseInput<S extends z.ZodMiniType>(schema: S, input: unknown, s
   const issue = result.error.issues[0]
   if (!issue) throw new ApiFailure('The input is not valid.', status)
   const [first] = issue.path
-  // The message names a repeated parameter without an index, whichever of its values is invalid.
+  // For a parameter that may be repeated, the message does not contain the index of the invalid value.
   const field = isRepeated(schema, first) ? String(first) : issue.path.join('.')
   throw new ApiFailure(`${field === '' ? 'The input' : field} ${faultOf(issue)}.`, status)
 }
@@ -68,7 +70,7 @@ export function refuseUnknown(
   if (unknown.length > 0) throw new ApiFailure(`The input has unknown fields: ${listed(unknown)}.`, status)
 }
 
-/** The paths of members that the schema of their object does not name. */
+/** The paths of the fields that the schema does not contain, including fields of nested objects. */
 function unknownFields(schema: z.core.$ZodType, value: unknown, prefix: string): string[] {
   const { def } = schema._zod as { def: FieldDef }
   if (def.innerType) return unknownFields(def.innerType, value, prefix)
@@ -83,8 +85,8 @@ function unknownFields(schema: z.core.$ZodType, value: unknown, prefix: string):
 }
 
 /**
- * The parts of a schema's definition that are used here: the wrapped schema, the schema of a list's items, and the
- * members of an object.
+ * The parts of a schema's definition that `unknownFields` reads: the wrapped schema, the schema of a list's items, and
+ * the fields of an object.
  */
 interface FieldDef {
   readonly innerType?: z.core.$ZodType
@@ -93,8 +95,8 @@ interface FieldDef {
 }
 
 /**
- * Reads a JSON body. An empty body counts as an empty object. `status` is the status of a refusal. The body must arrive
- * within `timeMs` milliseconds; 0 = no limit.
+ * Reads a JSON body. An empty body counts as an empty object. If the body is refused, the response has the HTTP status
+ * `status`. The body must arrive within `timeMs` milliseconds; 0 = no limit.
  */
 export async function readJson(
   request: Request,
@@ -139,16 +141,16 @@ const loneSurrogate =
   /\\u[dD][89abAB][\da-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][\da-fA-F]{2})\\u[dD][c-fC-F][\da-fA-F]{2}/
 
 /**
- * True if a JSON text contains a lone surrogate. In UTF-8, it can only be an escape. Escaped backslashes are removed
- * first, because they do not begin an escape.
+ * True if a JSON text contains a lone surrogate. Valid UTF-8 contains no surrogates, so only escapes such as `\ud800`
+ * are searched. Escaped backslashes are removed first, so that the text `\\ud800` is not mistaken for an escape.
  */
 function hasLoneSurrogate(json: string): boolean {
   return /\\u[dD]/.test(json) && loneSurrogate.test(json.replaceAll('\\\\', '  '))
 }
 
 /**
- * True if the body contains only ASCII white space. This includes the characters that JSON allows, and others that
- * forms of old clients send.
+ * True if the body contains only ASCII white space. JSON allows space, tab, line feed and carriage return. Vertical tab
+ * and form feed are accepted, too, because forms of old clients send them.
  */
 function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13))
@@ -193,7 +195,9 @@ function bodyTooSlow(): ApiFailure {
   return new ApiFailure('The request body did not arrive in time.', 408)
 }
 
-/** The part of a message that follows the field's name. If the schema has a fixed text, that text is used instead. */
+/**
+ * The part of a message that follows the field's name. If the schema defines its own text, zod uses that text instead.
+ */
 function explain(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':

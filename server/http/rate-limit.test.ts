@@ -15,7 +15,7 @@ test('allows calls up to the limit, refuses the next, and gives a correct time t
   expect(it.take('a')).toBe(0)
 })
 
-test('the reported wait is sufficient at every point of a window', () => {
+test('at every point of a window, the next call is allowed after the reported wait', () => {
   for (const offset of [0, 1, 30_000, 99_999]) {
     const { time, limiter: it } = limiter(3, 100_000)
     for (let i = 0; i < 3; i++) it.take('a')
@@ -48,7 +48,7 @@ test('a limit of 0 turns the limiter off', () => {
   for (let i = 0; i < 100; i++) expect(it.take('a')).toBe(0)
 })
 
-test('remembers a bounded number of keys', () => {
+test('removes the oldest keys if there are more than the maximum', () => {
   const { limiter: it } = limiter(1, 1000, 2)
   for (const key of ['a', 'b', 'c']) it.take(key)
   expect(it.wait('a')).toBe(0)

@@ -6,7 +6,7 @@ export interface RateRule {
   windowMs: number
 }
 
-/** Counts calls per key. The counts apply to this process only and take a limited amount of memory. */
+/** Counts calls per key. The counts are not shared with other processes. They use a limited amount of memory. */
 export interface RateLimiter {
   /**
    * Counts one call. Returns 0 if the call is allowed, otherwise the number of seconds until it would be allowed. A
@@ -15,7 +15,7 @@ export interface RateLimiter {
   take(key: string): number
   /** Like `take`, but without counting the call. */
   wait(key: string): number
-  /** Removes a key. */
+  /** Removes a key's count, so that the full limit is available again. */
   reset(key: string): void
 }
 
@@ -51,9 +51,9 @@ export function createRateLimiter(rule: RateRule, clock: Clock, maxKeys = 20_000
   function waitSeconds({ start, count, before }: Window, now: number): number {
     const left = (start + rule.windowMs - now) / rule.windowMs
     if (before * left + count + 1 <= rule.limit) return 0
-    // The next call is allowed when the weight of the previous window's count has decreased enough. If the current
-    // window alone has reached the limit, this happens only in the next window, when the weight of the current window's
-    // count has decreased enough.
+    // If the current window has not reached the limit by itself, the next call is allowed when the weight of the
+    // previous window's count has decreased enough. Otherwise, it is allowed in the next window, when the weight of the
+    // current window's count has decreased enough.
     const room = rule.limit - 1 - count
     const ms =
       room >= 0 ? (left - room / before) * rule.windowMs : (left + 1 - (rule.limit - 1) / count) * rule.windowMs

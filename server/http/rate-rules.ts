@@ -6,7 +6,7 @@ const criticalWindowMs = 1_200_000
 
 type Rules = Record<'api' | 'web' | 'critical', RateRule>
 
-/** The rules for requests per address. */
+/** The limits on requests per client address. */
 export function rateRules({ rateLimits }: { rateLimits: Record<keyof Rules, number> }): Rules {
   return {
     api: { limit: rateLimits.api, windowMs: apiWindowMs },

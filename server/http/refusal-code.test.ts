@@ -12,7 +12,7 @@ function sources(folder: string): string[] {
     .map((name) => readFileSync(join(root, folder, name), 'utf8'))
 }
 
-/** A string literal or template of the source as text; each value of a template becomes a number. */
+/** The text of a string literal or template in the source. Each placeholder of a template is replaced with a number. */
 function asText(literal: string): string {
   const body = literal.slice(1, -1)
   return (literal.startsWith('`') ? body.replaceAll(/\$\{[^{}]*\}/g, '7') : body).replaceAll(/\\(.)/g, '$1')
@@ -24,7 +24,10 @@ const literalsAfter = (start: string, files: readonly string[]) =>
     [...text.matchAll(new RegExp(`${start}\\s*${literal}`, 'g'))].map(([, each]) => asText(`${each}`)),
   )
 
-/** Texts that are put together from parts, which this test does not find as literals. */
+/**
+ * Templates whose placeholders become words. `asText` puts numbers into them, so the results match no text of the
+ * contract.
+ */
 const composed = [
   '7 7.',
   '7.',
@@ -51,7 +54,7 @@ describe('codes of refusals', () => {
     expect(without).toEqual([])
   })
 
-  test('each text has its own code, and comes with the values that were inserted', () => {
+  test('for each text, refusalOf returns its code and the values of its placeholders', () => {
     for (const [code, text] of Object.entries(refusals)) {
       const values: Record<string, string> = {}
       const filled = text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {

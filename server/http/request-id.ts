@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { requestId, requestIdHeader } from '../lib/secrets/ids.ts'
 import type { AppEnv } from './app-env.ts'
 
-/** Gives every request an id and sends it back, as one-api does. */
+/** Gives every request an id and sends the id in a response header, as one-api does. */
 export function requestIds(clock: Clock): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const id = requestId(clock.nowMs())

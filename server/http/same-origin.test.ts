@@ -8,14 +8,14 @@ test('requests without Sec-Fetch-Site, Origin and Referer pass, because programs
   expect(crossSite({})).toBe(false)
 })
 
-test('if Sec-Fetch-Site is present, it alone decides', () => {
+test('if Sec-Fetch-Site is present, Origin and Referer are ignored', () => {
   expect(crossSite({ 'sec-fetch-site': 'same-origin' })).toBe(false)
   expect(crossSite({ 'sec-fetch-site': 'none' })).toBe(false)
   expect(crossSite({ 'sec-fetch-site': 'same-site' })).toBe(true)
   expect(crossSite({ 'sec-fetch-site': 'cross-site', origin: 'http://gate.example' })).toBe(true)
 })
 
-test('without Sec-Fetch-Site, Origin or Referer must have the same host', () => {
+test('without Sec-Fetch-Site, the host in Origin or Referer must be the host of the request', () => {
   expect(crossSite({ origin: 'https://gate.example' })).toBe(false)
   expect(crossSite({ origin: 'http://gate.example:81' })).toBe(true)
   expect(crossSite({ origin: 'null' })).toBe(true)

@@ -1,8 +1,8 @@
 /**
- * True if, according to the browser's headers, a page of another site made this request. Browsers send Sec-Fetch-Site
- * to TLS and localhost URLs, Origin with every request except plain GETs, and usually Referer with plain GETs. Other
- * programs send none of these headers. Their requests are accepted, because these programs never send somebody's
- * cookies by accident.
+ * True if the browser's headers show that a page of another site made this request. Browsers send Sec-Fetch-Site to TLS
+ * and localhost URLs, Origin with every request except plain GETs, and usually Referer with plain GETs. Other programs
+ * send none of these headers. Their requests are accepted, because these programs never send somebody's cookies by
+ * accident.
  */
 export function isCrossSite(request: Request): boolean {
   const site = request.headers.get('sec-fetch-site')
@@ -23,8 +23,8 @@ export function isCrossSite(request: Request): boolean {
 export function isPageLoad(request: Request): boolean {
   const header = (name: string) => request.headers.get(name)
   if (header('sec-fetch-site') !== null) {
-    // Scripts of browser extensions belong to no site, but otherwise they send the same headers as the scripts of
-    // pages.
+    // Scripts of browser extensions send `Sec-Fetch-Site: none`, as a browser does for a typed URL. Their other headers
+    // are the same as those of a page's scripts.
     const mode = header('sec-fetch-mode') ?? 'cors'
     return (header('sec-fetch-dest') ?? 'empty') !== 'empty' || !/^(cors|same-origin)$/.test(mode)
   }

@@ -49,7 +49,7 @@ function post(app: Hono<AppEnv>, path: string, body: string) {
   return app.request(path, { method: 'POST', body })
 }
 
-test('names the unknown fields of a body, including nested ones', async () => {
+test('the error lists the unknown fields of a body, including nested ones', async () => {
   const { it, app } = router()
   const deep = endpoint({
     method: 'POST',
@@ -67,7 +67,7 @@ test('names the unknown fields of a body, including nested ones', async () => {
   expect(await said('[]')).toContain('must be')
 })
 
-test('serves paths with and without a trailing slash without a redirect, and drops response fields that the schema does not name', async () => {
+test('paths work with and without a trailing slash, and response fields that are not in the schema are dropped', async () => {
   const { it, app } = router()
   servePublic(it, echo, ({ params, body }) => ({ id: params.id, name: body.name, secret: 'x' }))
   for (const path of ['/api/echo/7', '/api/echo/7/']) {
@@ -79,7 +79,7 @@ test('serves paths with and without a trailing slash without a redirect, and dro
   }
 })
 
-test('reports which field is wrong and how', async () => {
+test('the error names the invalid field and its fault', async () => {
   const { it, app } = router()
   servePublic(it, echo, () => ({ id: 1, name: '' }))
   const cases = [
@@ -203,7 +203,7 @@ test('error responses contain the extra fields of the failure', async () => {
   })
 })
 
-test('calls of critical endpoints are limited per address, and a refusal has Retry-After', async () => {
+test('requests to endpoints marked as critical are limited per address, and a refusal has Retry-After', async () => {
   const { it, app } = router()
   servePublic(it, { ...echo, critical: true }, () => ({ id: 1, name: '' }))
   const call = (socketAddress: string) =>

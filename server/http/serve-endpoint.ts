@@ -19,7 +19,7 @@ import type { Identity, Sessions } from './session.ts'
 export interface ApiRouter {
   app: Hono<AppEnv>
   sessions: Sessions
-  /** Counts calls per address of the endpoints that are marked `critical`. */
+  /** Counts the calls of endpoints marked `critical`, per client address. */
   criticalLimit: RateLimiter
   warn(message: string): void
   /** How long a body may take to arrive, in milliseconds; 0 = no limit. */
@@ -102,7 +102,7 @@ function register<E extends Endpoint>(
 ): void {
   const handle = async (c: AppContext): Promise<Response> => {
     c.header('Cache-Control', 'no-store')
-    // The responses contain texts from strangers, so a browser must not interpret a response as a page.
+    // Responses may contain text that users wrote, so a browser must not interpret them as pages.
     c.header('X-Content-Type-Options', 'nosniff')
     try {
       refuseOtherSites(router.sessions, c, endpoint)
@@ -114,7 +114,7 @@ function register<E extends Endpoint>(
       const answer: unknown = await work(c)
       if (!(answer instanceof Response)) return wrap(c, endpoint, z.parse(endpoint.data, answer))
       if (c.req.method !== 'HEAD') return answer
-      // The body is cancelled, because nobody will read it and its producer must stop.
+      // The response to a HEAD request has no body. The body is cancelled, so that its producer stops.
       await answer.body?.cancel()
       return new Response(null, answer)
     } catch (error) {
@@ -128,8 +128,8 @@ function register<E extends Endpoint>(
 function refuseOtherSites(sessions: Sessions, c: AppContext, endpoint: Endpoint): void {
   if (endpoint.method === 'GET' && !endpoint.changesState) return
   // A request with an Authorization header and without a cookie is not checked. Browsers send cookies automatically,
-  // but they send an Authorization header only if the page was allowed to set it. This server never allows that to
-  // pages of other sites.
+  // but they send an Authorization header only if the page was allowed to set it. This server never allows pages of
+  // other sites to set it.
   if (!sessions.hasCookie(c) && c.req.header('authorization') !== undefined) return
   if (isCrossSite(c.req.raw)) throw new ApiFailure('Requests from pages of other sites are refused.', 403)
   if (endpoint.method === 'GET' && endpoint.changesState !== 'record' && isPageLoad(c.req.raw)) {
@@ -164,8 +164,8 @@ async function readCall<E extends Endpoint>(router: ApiRouter, c: AppContext, en
 }
 
 /**
- * The parameters of a query. If the field of a parameter expects a list, all values are returned, otherwise only the
- * first one.
+ * Converts the parameters of a query. If the schema expects a list for a parameter, all of the parameter's values are
+ * returned; otherwise, only the first.
  */
 function queryOf(
   schema: z.ZodMiniType,

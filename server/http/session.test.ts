@@ -27,7 +27,7 @@ forEachDatabase((_, openFresh) => {
     expect(answer.json).toMatchObject({ success: false, message: expect.stringContaining('Not logged in') })
   })
 
-  test('a session cookie logs in, and scripts cannot read it', async () => {
+  test('a session cookie authenticates a request, and scripts cannot read the cookie', async () => {
     expect((await self({ cookie })).json.data.username).toBe(person.username)
     const login = await api.call('POST', '/api/user/login', { body: { username: person.username, password } })
     const line = login.headers.getSetCookie()[0] ?? ''
@@ -54,14 +54,14 @@ forEachDatabase((_, openFresh) => {
     expect(JSON.stringify(rows)).not.toContain(cookie.slice('session='.length))
   })
 
-  test('the access token works with and without Bearer, and an unknown token gets an ordinary error', async () => {
+  test('the access token works with and without Bearer, and an unknown token gets a 200 response with an error', async () => {
     expect((await self({ as: person.token })).json.success).toBe(true)
     expect((await self({ headers: { authorization: person.token } })).json.success).toBe(true)
     const unknown = await self({ as: 'nonsense' })
     expect([unknown.status, unknown.json.success]).toEqual([200, false])
   })
 
-  test('a stale cookie does not hide a valid access token', async () => {
+  test('an invalid session cookie does not prevent the use of a valid access token', async () => {
     expect((await self({ cookie: 'session=gone', as: person.token })).json.success).toBe(true)
     expect((await self({ cookie: 'session=gone' })).status).toBe(401)
   })

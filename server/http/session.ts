@@ -35,9 +35,9 @@ export interface Sessions {
    */
   identify(c: AppContext): Promise<Identity>
   /**
-   * Like `identify`, but within a transaction that writes for the account `id`. The account is locked. A change that
-   * has ended the account's logins since the request arrived is therefore noticed, and a change that is about to end
-   * them must wait. `targetId` is another account that the transaction changes. It is locked as well.
+   * Like `identify`, but within a transaction that writes for the account `id`. The account is locked. If the account's
+   * logins have ended since the request arrived, the result shows it. A concurrent change that would end them waits for
+   * this transaction. `targetId` is another account that the transaction changes. It is locked as well.
    */
   identifyAgain(c: AppContext, trx: Trx, id: number, targetId?: number): Promise<Identity>
   /** Creates a session for the user, sends its cookie to the caller, and ends the caller's previous session. */
@@ -50,14 +50,14 @@ export interface Sessions {
   hasCookie(c: AppContext): boolean
 }
 
-/** Where a request comes from. */
+/** The client address and the User-Agent of a request. */
 function placeOf(c: AppContext): SessionPlace {
   return { address: c.get('clientAddress') ?? '', client: c.req.header('user-agent') ?? '' }
 }
 
 /**
  * A session is a random id in a cookie. The database contains only the keyed hashes of the ids, so nobody can log in
- * with its contents.
+ * with the contents of the database.
  */
 export function createSessions({ store, secrets, clock }: { store: Store; secrets: Secrets; clock: Clock }): Sessions {
   const hashOf = (id: string) => secrets.fingerprint(id, 'session')
@@ -113,8 +113,8 @@ export function createSessions({ store, secrets, clock }: { store: Store; secret
         expires_time: now + lifetimeSeconds,
         seen: placeOf(c),
       })
-      // The previous session is ended only after the new one has been created. Creating a session waits for any
-      // transaction that is changing the account, and such a transaction may end the account's sessions.
+      // The previous session is ended only after the new one has been created. Creating a session first waits for other
+      // transactions that are changing the account, because they may end the account's sessions.
       const before = getCookie(c, cookieName)
       if (before !== undefined) await endSession(trx, hashOf(before))
       if (known !== undefined) return

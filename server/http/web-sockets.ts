@@ -12,7 +12,7 @@ const lostAfterSeconds = 120
 /** Serves the WebSocket sessions to which requests were upgraded. */
 export const webSockets: WebSocketHandler<SocketSession> = {
   maxPayloadLength: mostMessageBytes,
-  // No message may be dropped. Senders wait for `drain`.
+  // 0 = no limit. With a limit, messages would be dropped. The sender waits for `drain` instead.
   backpressureLimit: 0,
   idleTimeout: lostAfterSeconds,
   sendPings: true,

@@ -8,19 +8,19 @@ import type { ChannelDraft } from './rows/channel-row.ts'
 const tables = ['ModelRatio', 'CompletionRatio', 'CacheRatio', 'CreateCacheRatio'] as const
 type Tables = Record<(typeof tables)[number], Record<string, number>>
 
-/** Parts of a price that have no counterpart in an option. */
+/** Fields of a stored price that no price option of Tollgate can contain. */
 const withoutPlace = ['tiers', 'time_windows', 'max_tokens', 'video', 'audio', 'image', 'embedding']
 
-/** A channel that serves a model, with its price for the model; undefined = the price of the program applies. */
+/** A channel that serves a model, with its own price for the model; undefined = the source's price option applies. */
 interface Serving {
   type: number
   price: JsonObject | undefined
 }
 
 /**
- * Adds the prices that Laisky's one-api stores with each channel to the options. If all channels of a model have the
- * same price, it becomes the price of the model. If only the channels of one type have the same price, it becomes the
- * price for that type. If channels of one type differ, their highest price is used. Changes `options`.
+ * Laisky's one-api stores prices with each channel, but Tollgate stores them in options. This function adds the prices
+ * of the channels to `options`. If all channels that serve a model have the same price, that is the price of the model.
+ * Otherwise each channel type gets its own price, which is the highest one among the channels of the type.
  */
 export function applyChannelPrices(
   options: SourceOptions,
@@ -87,7 +87,8 @@ function setPrice(found: Tables, name: string, price: JsonObject, findings: Find
   found.ModelRatio[name] = rounded(input)
   const completion = numberOf(price, 'completion_ratio')
   if (completion > 0) found.CompletionRatio[name] = rounded(completion)
-  // In the source, the prices of cached tokens are absolute, and a negative price means that they are free.
+  // In the source, the prices of cached tokens are absolute. In Tollgate, they are relative to the price of input. A
+  // negative price in the source means that cached tokens are free.
   for (const [table, field] of [
     ['CacheRatio', 'cached_input_ratio'],
     ['CreateCacheRatio', 'cache_write_5m_ratio'],

@@ -1,6 +1,9 @@
 import type { ProgramName } from './program.ts'
 
-/** Types whose number in this installation differs, by the program's number; null = there is no counterpart. */
+/**
+ * Channel types whose number in Tollgate differs from the number in the source program. Maps the program's number to
+ * Tollgate's; null = Tollgate has no such type.
+ */
 const numbers: Readonly<Record<ProgramName, Readonly<Record<number, number | null>>>> = {
   'one-api': {},
   // Types read from LiteLLM already have Tollgate's numbers.
@@ -70,7 +73,7 @@ const numbers: Readonly<Record<ProgramName, Readonly<Record<number, number | nul
   },
 }
 
-/** The last type number of each program that was known when this was written. Later numbers may mean anything. */
+/** The highest type number of each program when this table was written. The meaning of higher numbers is unknown. */
 const last: Readonly<Record<ProgramName, number>> = {
   'one-api': 51,
   laisky: 60,
@@ -79,7 +82,7 @@ const last: Readonly<Record<ProgramName, number>> = {
   litellm: 61,
 }
 
-/** The channel type in this installation; undefined if there is no counterpart. */
+/** Converts a program's channel type to Tollgate's; undefined if Tollgate has no such type. */
 export function channelType(program: ProgramName, type: number): number | undefined {
   const mapped = numbers[program][type]
   if (mapped !== undefined) return mapped ?? undefined

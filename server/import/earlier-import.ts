@@ -5,7 +5,7 @@ import { seconds, text, trimmed } from './fields.ts'
 import type { Program } from './program.ts'
 import type { SourceDatabase, SourceRow } from './sources/source-database.ts'
 
-/** The maximum number of rows of each kind that are compared. */
+/** The maximum number of rows per table that are compared with the journal of imported rows. */
 const compared = 200
 
 /** The text by which the journal of imported rows identifies a row of each kind. */
@@ -16,8 +16,9 @@ const marks: Readonly<Record<'user' | 'token' | 'channel', { table: string; mark
 }
 
 /**
- * Finds the earlier import of this source. A source has no name, and its address may change, so it is recognised by its
- * content: most rows whose ids are in the journal must have the same name or key as in the journal.
+ * Finds the earlier import of this source. A source has no name, and its address may change, so it is recognized by its
+ * content. Of its rows whose ids are in the journal of an earlier import, most must have the name or key that the
+ * journal has.
  */
 export async function earlierImport(db: Db, source: SourceDatabase, program: Program): Promise<ImportRow | undefined> {
   for (const row of await importsOf(db, program.name)) {

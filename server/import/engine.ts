@@ -4,8 +4,9 @@ import { runImport } from './run-import.ts'
 import { Cancelled } from './sources/unless-cancelled.ts'
 
 /**
- * Imports or, in a dry run, finds out what would happen. A server loads this module when somebody starts an import. It
- * is a separate bundle, whose error classes the server does not know. Rejects only if something unexpected happens.
+ * Runs an import. A dry run changes nothing, and reports what an import would change. A server loads this module, which
+ * is a separate bundle, when somebody starts an import. The server cannot test for error classes of the bundle, so the
+ * expected failures are returned as values. Rejects only after an unexpected error.
  */
 export async function importOnce(deps: ImportDeps, options: ImportOptions): Promise<ImportOutcome> {
   try {

@@ -2,14 +2,17 @@ import { integerOf, textOf } from './fields.ts'
 import type { Findings } from './findings.ts'
 import { pages, quoted, type SourceDatabase } from './sources/source-database.ts'
 
-/** Tables that are copied, or whose content is computed again. */
+/** Tables that are copied, or whose content Tollgate computes itself. All other tables are leftovers. */
 const covered: ReadonlySet<string> = new Set([
   ...['users', 'tokens', 'channels', 'abilities', 'redemptions', 'logs', 'options', 'prices', 'user_groups'],
   ...['quota_data', 'statistics', 'statistics_months', 'perf_metrics', 'setups', 'migrations', 'model_owned_by'],
   ...['traces', 'user_request_costs', 'system_instances', 'schema_migrations'],
 ])
 
-/** Columns that are read, or that have no meaning in Tollgate. Any other column comes from a newer version. */
+/**
+ * Columns that the import reads, or that have no meaning in Tollgate. A column that is not listed was added by a newer
+ * version of the source program.
+ */
 const knownColumns: Readonly<Record<string, ReadonlySet<string>>> = {
   users: new Set(
     `id username password display_name role status email github_id github_id_new wechat_id lark_id oidc_id access_token
@@ -46,7 +49,10 @@ export function reportNewColumns({ tables }: SourceDatabase, findings: Findings)
         )
 }
 
-/** Keeps the rows of tables without a counterpart. In a dry run, they are only counted. */
+/**
+ * Writes the rows of tables that have no counterpart in Tollgate to the leftovers file. In a dry run, they are only
+ * counted.
+ */
 export async function leaveExtraTables(source: SourceDatabase, findings: Findings, isDry: boolean): Promise<void> {
   for (const [table, columns] of source.tables) {
     if (covered.has(table)) continue
@@ -63,7 +69,8 @@ export async function leaveExtraTables(source: SourceDatabase, findings: Finding
         findings.leave({ kind: 'table', id: table, reason: 'no counterpart', data }, sentence)
       continue
     }
-    // Ids may be texts, which cannot be read in pages by number.
+    // If the ids are numbers, the table is read in pages. A table with text ids cannot be paged by number, so it is
+    // read at once.
     const [first] = await source.query(`select "id" from ${quoted(table)} limit 1`)
     if (first === undefined) continue
     const isNumbered = /^-?\d+$/.test(textOf(first['id']))

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import type { SourceDatabase, SourceRow } from './sources/source-database.ts'
 
-/** The largest amount that an account can have. Larger amounts in a source are due to overflows. */
+/** The largest amount that an account can have, in quota units. Larger amounts in a source are due to overflows. */
 export const mostQuota = 1e15
 
 /** A text that both SQLite and PostgreSQL can store: without NUL characters and unpaired surrogates. */
@@ -30,7 +30,9 @@ export function integerOf(value: unknown, fallback = 0): number {
 
 /** The column of a row as a text. */
 export const text = (row: SourceRow, name: string) => textOf(row[name])
-/** The column of a row as a text without spaces around it, such as PostgreSQL's padding of char columns. */
+/**
+ * The column of a row as a text without the spaces around it. PostgreSQL, for example, pads char columns with spaces.
+ */
 export const trimmed = (row: SourceRow, name: string) => textOf(row[name]).trim()
 /** The column of a row as a whole number. */
 export const integer = (row: SourceRow, name: string, fallback = 0) => integerOf(row[name], fallback)
@@ -38,8 +40,8 @@ export const integer = (row: SourceRow, name: string, fallback = 0) => integerOf
 const mostCounted = Number.MAX_SAFE_INTEGER - 1
 
 /**
- * An amount as it counts in the sums of a source. Numbers that cannot be represented exactly are due to overflows, and
- * the sums omit them.
+ * An amount as the source's totals include it. A number that cannot be represented exactly is the result of an
+ * overflow, and counts as 0.
  */
 export function counted(row: SourceRow, name: string): number {
   const value = integer(row, name)
@@ -56,7 +58,7 @@ export function countedSql(dialect: SourceDatabase['dialect'], name: string, mos
   return `case when ${inRange} then ${column} else 0 end`
 }
 
-/** The column of a row as a truth value. */
+/** The column of a row as a boolean. */
 export function truth(row: SourceRow, name: string): boolean {
   const value = row[name]
   if (typeof value === 'string') return value === '1' || value === 't' || value.toLowerCase() === 'true'
@@ -78,7 +80,10 @@ export function seconds(row: SourceRow, name: string, fallback = 0): number {
   return time >= -1 && time < lastSecond ? time : fallback
 }
 
-/** The year 2100. Times after it, or before 1970, are errors of the program that wrote them. */
+/**
+ * The year 2100. A later time, or a time before 1970, is an error of the program that wrote it. The exception is -1,
+ * which means never.
+ */
 const lastSecond = Date.UTC(2100, 0) / 1000
 
 /** True if a row is marked as deleted. */

@@ -8,7 +8,7 @@ const sources = readdirSync(import.meta.dir, { recursive: true, encoding: 'utf8'
   .filter((name) => /\.ts$/.test(name) && !/\.test\.ts$/.test(name))
   .map((name) => readFileSync(join(import.meta.dir, name), 'utf8'))
 
-/** A string literal or template of the source code as text. Each value in a template becomes a number. */
+/** The text of a string or template literal in source code. Each `${…}` in a template is replaced by 7. */
 function asText(literal: string): string {
   const body = literal.slice(1, -1)
   return (literal.startsWith('`') ? body.replaceAll(/\$\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}/g, '7') : body).replaceAll(
@@ -18,7 +18,7 @@ function asText(literal: string): string {
 }
 
 const literal = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g
-/** Sentences of the report that the console writes itself, and sentences that are put together from parts. */
+/** Sentences that need no code: the console writes them itself, or the code assembles them from parts. */
 const others = new Set([
   'Nothing was changed.',
   'Done in 7 s.',
@@ -35,8 +35,8 @@ const others = new Set([
   'The 7 is not valid here. 7: 7',
 ])
 
-describe('codes of sentences about imports', () => {
-  test('every sentence has a code', () => {
+describe('codes of import messages', () => {
+  test('every message in the source code of the import has a code', () => {
     const texts = sources
       .flatMap((text) => text.match(literal) ?? [])
       .map(asText)
@@ -45,7 +45,7 @@ describe('codes of sentences about imports', () => {
     expect(texts.filter((text) => !others.has(text) && importTextOf(text) === undefined)).toEqual([])
   })
 
-  test('each sentence has its own code, and comes with the values that were inserted', () => {
+  test('importTextOf returns the code of a message and the values that were inserted into it', () => {
     for (const [code, text] of Object.entries(importTexts)) {
       const values: Record<string, string> = {}
       const filled = text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -59,7 +59,7 @@ describe('codes of sentences about imports', () => {
     }
   })
 
-  test('a finding has the code of its sentence, and the code of the refusal that caused it', () => {
+  test('a finding has the code of its message and, if a field was refused, the code of the reason', () => {
     const findings = createFindings()
     findings.add(
       'channels',

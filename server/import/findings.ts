@@ -3,7 +3,7 @@ import { importTexts } from '../../contract/import-texts.ts'
 import { refusalOf } from '../http/refusal-code.ts'
 import { codedTexts } from '../lib/coded-texts.ts'
 
-/** A row, or a part of a row, without a counterpart. It is written to the leftovers file. */
+/** A row of the source, or a part of one, that has no counterpart in Tollgate. It is written to the leftovers file. */
 export interface Leftover {
   kind: string
   id: string
@@ -15,16 +15,16 @@ const mostExamples = 5
 
 /** Collects the findings for the report. */
 export interface Findings {
-  /** Counts a case. `example` identifies the row. */
+  /** Counts one more occurrence of the message `text`. `example` identifies the row that it is about. */
   add(kind: string, text: string, example?: string): void
-  /** Counts a case, and keeps the row for the leftovers file. */
+  /** Like `add`, and also adds the row to the leftovers file. */
   leave(leftover: Leftover, text: string): void
   list(): Finding[]
   /** The number of leftovers. */
   leftovers(): number
 }
 
-/** The code of a sentence about an import; undefined if the contract does not have it. */
+/** The code of an import message; undefined if `importTexts` does not contain the message. */
 export const importTextOf = codedTexts(importTexts)
 
 /** The codes of a finding. The reason why a field was refused has its own code. */

@@ -3,7 +3,7 @@ import { object, rounded, text, trimmed, truth } from './fields.ts'
 import type { Findings } from './findings.ts'
 import type { SourceDatabase, SourceRow } from './sources/source-database.ts'
 
-/** The number of units that one-hub charges for a price of 1 per call. */
+/** The number of quota units that one-hub charges for a call whose model has the price 1 per call. */
 const unitsPerCall = 1000
 
 const amountOf = (row: SourceRow, name: string) => Math.max(0, Number(row[name] ?? 0) || 0)

@@ -7,7 +7,7 @@ export interface LeftoverFile {
   readonly path: string
   add(leftover: Leftover): void
   close(): void
-  /** Deletes the file, because the import did not happen. */
+  /** Deletes the file after an import that failed or was cancelled. */
   discard(): void
 }
 

@@ -9,26 +9,29 @@ import { hubTables } from './hub-prices.ts'
 import type { Program } from './program.ts'
 import type { SourceDatabase } from './sources/source-database.ts'
 
-/** The options of a source in Tollgate's form: texts by key. */
+/** The options of a source converted to Tollgate's options: their values by key. */
 export type SourceOptions = Map<OptionKey, string>
 
-/** A text longer than this is not imported, because no page could show it. */
+/** An option longer than this number of characters is not imported, because the console could not show it. */
 const longestText = 1_000_000
 
-/** Options that one-hub no longer reads, because it replaced them by its own tables. */
+/** Options that one-hub still stores but no longer reads, because it keeps prices and groups in tables of their own. */
 const unusedByHub: ReadonlySet<string> = new Set(['ModelRatio', 'CompletionRatio', 'GroupRatio', 'ModelPrice'])
-/** Options that Laisky's one-api still stores but replaced by prices of channels. */
+/** Options that Laisky's one-api still stores but no longer reads, because it keeps prices with the channels. */
 const unusedByLaisky: ReadonlySet<string> = new Set(['ModelRatio', 'CompletionRatio'])
-/** Options about the program itself. */
+/** Options of the source program that have no meaning in Tollgate. They are skipped. */
 const internal: ReadonlySet<string> = new Set(['OldTokenMaxId', 'SelfUseModeEnabled', 'DemoSiteEnabled', 'Theme'])
 
-/** The groups that users of new-api may choose if the option was never changed. Existing tokens use them. */
+/**
+ * New-api's default of UserUsableGroups. It is imported if the source has not stored the option, because existing
+ * tokens may use these groups.
+ */
 const usableByDefault = '{"default":"默认分组","vip":"vip分组"}'
 
 /** The result of `readOptions`. */
 export interface ReadOptions {
   options: SourceOptions
-  /** The stored texts, for decisions in other parts of the import. */
+  /** All options of the source as stored there. Other parts of the import read settings of the source from them. */
   stored: ReadonlyMap<string, string>
 }
 
@@ -67,7 +70,7 @@ export async function readOptions(source: SourceDatabase, program: Program, find
   return { options, stored }
 }
 
-/** Says what the program uses instead of an option that it only stores; undefined if it uses the option. */
+/** What the program reads instead of an option that it stores but does not read; undefined if it reads the option. */
 function insteadOf(key: string, { tables }: SourceDatabase, { name }: Program): string | undefined {
   if (name === 'one-hub' && unusedByHub.has(key)) return 'its own tables are'
   const hasPrices = tables.get('channels')?.has('model_configs')
@@ -103,7 +106,7 @@ function keepOption(options: SourceOptions, key: OptionKey, value: string, findi
   if (adjusted !== definition.default) options.set(key, adjusted)
 }
 
-/** The valid entries of a ratio table. */
+/** A ratio table as JSON, without the entries that are not valid. */
 function validTable(key: string, value: string, findings: Findings): string {
   const parsed = tryParse(value.trim() === '' ? '{}' : value)
   if (!isObject(parsed)) return value

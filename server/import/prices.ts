@@ -39,7 +39,7 @@ export function servedModels(channels: Iterable<Pick<ChannelDraft, 'type' | 'fie
   return [...served.values()]
 }
 
-/** The table of a ratio option. */
+/** Parses the JSON table in an option; an empty table if the option is missing or invalid. */
 export function tableOf(
   options: SourceOptions,
   key: 'ModelRatio' | 'CompletionRatio' | 'ModelPrice' | 'CacheRatio' | 'CreateCacheRatio',
@@ -49,9 +49,9 @@ export function tableOf(
 }
 
 /**
- * Adds prices for models that the program charges by a rule that Tollgate does not have, so that their calls are
- * neither refused nor charged differently. These are models without a price, and new-api's models, which are charged by
- * the name that the caller used. Changes `options`, and reports each addition.
+ * Adds prices to `options` for models that Tollgate would otherwise refuse, or charge differently from the source.
+ * These are models without a price, and models that the source charges under the requested name while Tollgate uses the
+ * name that is sent upstream. Reports each addition.
  */
 export function completePrices(
   { options, stored }: ReadOptions,
@@ -112,7 +112,10 @@ export function completePrices(
     if (Object.keys(table).length > 0) options.set(key, JSON.stringify(table))
 }
 
-/** Gives each group that is in use a ratio, because in Tollgate a group exists only if it has one. */
+/**
+ * Adds a ratio of 1 for each group that is in use but has none, because in Tollgate a group exists only if it has a
+ * ratio.
+ */
 export function completeGroups(options: SourceOptions, groups: Iterable<string>, findings: Findings): void {
   const parsed = tryParse(options.get('GroupRatio') ?? '{"default":1,"vip":1,"svip":1}')
   const ratios: Record<string, unknown> = isObject(parsed) ? parsed : {}

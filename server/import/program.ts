@@ -3,7 +3,7 @@ export type ProgramName = 'one-api' | 'new-api' | 'one-hub' | 'laisky' | 'litell
 /** The program that made a source. */
 export interface Program {
   readonly name: ProgramName
-  /** The name that people know. */
+  /** The display name. */
   readonly title: string
   /** The version, or '' if the database does not contain it. */
   readonly version: string

@@ -6,7 +6,7 @@ import type { SourceDatabase } from './sources/source-database.ts'
 /** True if rows can keep their ids in an empty installation. LiteLLM's ids are texts, so its rows cannot. */
 export const keepsIds = ({ name }: Program) => name !== 'litellm'
 
-/** The columns that the tables of every version have. */
+/** The columns that the import requires. All supported versions of all programs have them. */
 const needed: Readonly<Record<string, readonly string[]>> = {
   users: ['id', 'username', 'password', 'role', 'status', 'quota', 'used_quota'],
   tokens: ['id', 'user_id', 'key', 'status', 'remain_quota'],
@@ -14,7 +14,7 @@ const needed: Readonly<Record<string, readonly string[]>> = {
   options: ['key', 'value'],
 }
 
-/** The last migration of one-hub that was known when this was written. */
+/** The id of the last migration in one-hub 0.14.27. */
 const lastHubMigration = 202_510_160_002
 
 /** Recognises the program by its tables. Throws ImportFailed if it is not a program from which data can be imported. */

@@ -16,7 +16,7 @@ const sumNames: Readonly<Record<keyof ImportedSums, string>> = {
   codesUsed: 'codes, used',
 }
 
-/** The sums of the source and of this installation side by side. */
+/** The counts and totals of the source and of this installation, side by side. */
 export function sumLines(there: ImportedSums, corrections: ImportedSums, here: ImportedSums): SumLine[] {
   return (Object.keys(sumNames) as (keyof ImportedSums)[]).map((key) => ({
     name: sumNames[key],
@@ -26,7 +26,7 @@ export function sumLines(there: ImportedSums, corrections: ImportedSums, here: I
   }))
 }
 
-/** The sums that are not equal after the corrections. */
+/** The counts and totals that differ by more or less than the expected differences. */
 export const unequal = (lines: readonly SumLine[]) =>
   lines.filter(({ there, corrected, here }) => there + corrected !== here)
 

@@ -22,9 +22,9 @@ import { unlessCancelled } from './sources/unless-cancelled.ts'
 
 /**
  * Imports another program's database. Accounts, channels and options are written in one transaction. Before the
- * transaction is committed, its sums are compared with those of the source. Then the log is copied in steps. If a run
- * is interrupted, the next run continues it. Throws ImportFailed, and changes nothing, if the source cannot be read or
- * is not suitable.
+ * transaction is committed, counts and totals are compared with those of the source. After the commit, the log is
+ * copied in steps. If a run is interrupted, the next run continues it. Throws ImportFailed, and changes nothing, if the
+ * source cannot be read or is not suitable.
  */
 export async function runImport(deps: ImportDeps, options: ImportOptions): Promise<ImportReport> {
   const { access } = options
@@ -161,7 +161,7 @@ async function importLogs(
     { name: 'charges', there: before.charge_rows + read.charges, corrected: 0, here: after.charge_rows },
     { name: 'quota of charges', there: before.charge_quota + read.quota, corrected: 0, here: after.charge_quota },
   ]
-  // Rows before the date are skipped intentionally, so the difference counts as a correction.
+  // Rows before `options.since` are skipped intentionally, so the difference counts as an expected one.
   if (options.since > 0) for (const line of lines) line.corrected = line.here - line.there
   report.sums.push(...lines)
 }
@@ -176,7 +176,7 @@ async function logIds(store: OpenedStore, source: SourceDatabase, importId: numb
     for (const row of rows) {
       const name = `${integer(row, 'user_id')}\n${text(row, 'name')}`
       const id = isDeleted(row) ? undefined : tokens.get(integer(row, 'id'))
-      // If several tokens of a user have the same name, it is unknown which of them was used.
+      // If several tokens of a user have the same name, the log does not show which of them was used. The id is then 0.
       if (id !== undefined) byName.set(name, byName.has(name) ? 0 : id)
     }
   return { users: await of('user'), channels: await of('channel'), tokens, tokensByName: byName }

@@ -6,7 +6,10 @@ import type { Program } from './program.ts'
 import { chargeTypes } from './rows/log-row.ts'
 import type { SourceDatabase } from './sources/source-database.ts'
 
-/** The sums of a source, computed by the source itself. Deleted rows do not count, except users, which are kept. */
+/**
+ * The counts and totals of a source, computed by its database. Deleted rows are excluded, except deleted users, because
+ * their rows are imported.
+ */
 export async function sourceSums(source: SourceDatabase): Promise<ImportedSums> {
   const sums = noSums()
   const living = (table: string) => (source.tables.get(table)?.has('deleted_at') ? 'where "deleted_at" is null' : '')
@@ -42,7 +45,7 @@ export async function sourceSums(source: SourceDatabase): Promise<ImportedSums> 
   return sums
 }
 
-/** The sums of a source's log. */
+/** Counts and totals of a part of a source's log. */
 export interface LogSums {
   lastId: number
   rows: number
@@ -54,7 +57,7 @@ export interface LogSums {
   channels: number
 }
 
-/** The sums of the log rows after an id and, if given, up to another id. */
+/** Computes the counts and totals of the log rows after an id and, if `upTo` is given, up to that id. */
 export async function logSums(
   source: SourceDatabase,
   program: Program,
@@ -85,13 +88,14 @@ export async function logSums(
   }
 }
 
-/** A charge that has been open for longer than this will never be settled. */
+/** A charge that has been held for longer than this will never be settled. */
 const openSeconds = 3600
 const laiskyOpen = 6
 
 /**
- * The first log row after an id whose charge is held but not yet settled. The program will still change such a row.
- * Only Laisky's one-api has such charges. Undefined if there is none.
+ * Finds log rows with ids above `after` whose charge is held but not yet settled, which only Laisky's one-api has. It
+ * changes such a row when it settles the charge. Returns the lowest id and the number of these rows; undefined if there
+ * are none.
  */
 export async function firstOpenCharge(
   source: SourceDatabase,

@@ -14,16 +14,16 @@ import { ImportFailed } from './import-failed.ts'
 export interface TakenLeftovers {
   /** The names of options that were imported. */
   taken: string[]
-  /** The names of options that this version supports, but that were set in the meantime. */
+  /** The names of options that were not imported because they have been set since the import. */
   set: string[]
-  /** Leftovers that this version does not support either. */
+  /** Leftovers that this version does not support. */
   left: { kind: string; count: number }[]
 }
 
 /**
- * Imports leftovers that an earlier version could not import but this one can, in one transaction. Currently, these are
- * options that exist now. To support another kind, add it to `takers`. Throws ImportFailed, and changes nothing, if the
- * file is not a leftovers file.
+ * Imports leftovers of an earlier import that this version of Tollgate supports. All are imported in one transaction.
+ * Only leftovers of the kind `option` are supported. To support another kind, add a function to `takers`. Throws
+ * ImportFailed, and changes nothing, if the file is not a leftovers file.
  */
 export async function takeLeftovers(
   deps: Pick<ImportDeps, 'store' | 'secrets' | 'nowMs'>,
@@ -53,7 +53,10 @@ async function read(lines: AsyncIterable<string>): Promise<Leftover[]> {
   return leftovers
 }
 
-/** `unknown`: this version does not support it either. `set`: it was set in the meantime. */
+/**
+ * What happened to a leftover. `unknown`: this version does not support it. `set`: it was not imported because the
+ * option has been set since the import.
+ */
 type Fate = 'taken' | 'set' | 'unknown'
 
 async function take(

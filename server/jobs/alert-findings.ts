@@ -13,7 +13,9 @@ import { channelLosses } from './channel-losses.ts'
 import { spendJumps } from './spend-jumps.ts'
 import { feedOf, type StoredFeed } from './stored-costs.ts'
 
-/** What a rule measured for one target. A target without a finding is healthy. */
+/**
+ * A value that is beyond the threshold of a rule, or near it, for one target. A target without a finding is healthy.
+ */
 export interface Finding {
   /** The target, such as `channel 7`; '' for the installation or the account. */
   target: string
@@ -21,8 +23,8 @@ export interface Finding {
   value: number
   /**
    * `fires` means that the value is beyond the threshold. `near` means that the value is on the good side of the
-   * threshold, but within a tenth of it. A rule that is firing then keeps firing, so that it does not stop and fire
-   * again repeatedly.
+   * threshold, but within a tenth of it. With `near`, a rule that is firing continues to fire, so that it does not stop
+   * and start repeatedly while the value varies around the threshold.
    */
   state: 'fires' | 'near'
 }
@@ -39,10 +41,10 @@ export interface FindingDeps {
 const hourSeconds = 3600
 const daySeconds = 86_400
 const mostSpenders = 10_000
-/** A rule stops firing at this distance from the threshold, as a share of it. */
+/** A rule stops firing when the value is this far on the good side of the threshold, as a share of the threshold. */
 const band = 0.1
 
-/** Finds faults in the ledger. It searches once an hour and remembers the result. */
+/** Finds amounts in the ledger that do not add up. It searches once an hour and remembers the result. */
 export interface LedgerWatch {
   faults(db: Db, now: number): Promise<AmountFault[]>
 }
@@ -73,8 +75,8 @@ export async function alertFindings(
 type Find = (rule: AlertRuleRow) => Finding[]
 
 /**
- * For each condition: reads the data for all rules with this condition at once, and returns a function that judges one
- * rule.
+ * One function per alert condition. It reads the data for all rules with this condition at once, and returns a function
+ * that computes the findings of one rule.
  */
 const finders: Readonly<Record<AlertKind, (rules: readonly AlertRuleRow[], deps: FindingDeps) => Promise<Find>>> = {
   error_rate:
@@ -195,7 +197,7 @@ const named = ({ id, name }: Pick<WatchedChannel, 'id' | 'name'>) => ({
 const chosen = <Channel extends { id: number }>(rule: AlertRuleRow, channels: readonly Channel[]) =>
   channels.filter(({ id }) => rule.channel_id === 0 || rule.channel_id === id)
 
-/** The channels whose scheduled price list has a `count` above 0. */
+/** The channels that read a price list on a schedule and for whose list `count` returns more than 0. */
 async function watchedFeeds(db: Db, count: (feed: StoredFeed) => number) {
   const channels = await channelsWithFeeds(db)
   return channels.flatMap(({ id, name, price_feed }) => {
@@ -205,7 +207,7 @@ async function watchedFeeds(db: Db, count: (feed: StoredFeed) => number) {
   })
 }
 
-/** The share of failed requests, if there were enough of them. */
+/** The finding for the percentage of failed requests; none if there were fewer requests than the rule requires. */
 function share(rule: AlertRuleRow, { requests, failed }: Count, of: { target: string; name: string }): Finding[] {
   return requests < rule.min_calls ? [] : judged(rule, of.target, of.name, (100 * failed) / requests)
 }

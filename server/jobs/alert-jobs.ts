@@ -18,8 +18,8 @@ const pauseMs = 20
 export function alertJobs(deps: DeliverAlertsDeps): Job[] {
   const { store, clock } = deps
   const evaluate = createAlertEvaluation(deps)
-  // True if no message was due in the last run. Messages become due when rules are evaluated, or minutes after a failed
-  // attempt.
+  // True if no message was due in the last run. The job then runs once a minute until an evaluation of the rules may
+  // have created messages. That is often enough for retries, which become due minutes after a failed attempt.
   let isDelivered = false
   return [
     {

@@ -22,7 +22,7 @@ export interface AlertSenderDeps {
   post: PostMessage
 }
 
-/** The result of an attempt. If there is no error, the message was accepted. */
+/** The result of one attempt to send a message. `error` is empty if the message was accepted. */
 export interface SendResult {
   error: string
   /** True if another attempt cannot help. */
@@ -37,7 +37,7 @@ export type AlertSender = (
 ) => Promise<SendResult>
 
 const sent: SendResult = { error: '', final: true }
-/** The encryption context of addresses. */
+/** The context with which `Secrets.seal` encrypts the addresses of destinations. */
 export const addressContext = 'alert-destination'
 
 const addressSchema = z.object({ url: z.string(), token: z.string(), secret: z.string(), to: z.string() })

@@ -14,7 +14,10 @@ import { idsSince } from '../store/usage/recent-rows.ts'
 
 /** The longest period over which a rule can measure. */
 const keptMinutes = 60
-/** Rows may become visible this long after their time. Until then, a minute is read again. */
+/**
+ * A log row may become visible up to this many minutes after its `created_at`. Each update therefore reads the last
+ * minutes again.
+ */
 const settleMinutes = 3
 /** The number of ids per query. It is limited so that the process is not blocked for long. */
 const idsPerStep = 20_000
@@ -32,12 +35,15 @@ interface Minute {
   times: Map<number, number>
 }
 
-/** The requests of the last hour by minute. Finished minutes are kept, so that each update reads only new rows. */
+/**
+ * The requests of the last hour by minute. The counts of earlier minutes are kept in memory, so that an update reads
+ * only the rows of the last minutes.
+ */
 export interface AlertTraffic {
   update(db: Db, now: number): Promise<void>
-  /** All requests of the last minutes. */
+  /** The counts of all requests of the last `minutes` minutes. */
   all(minutes: number): Count
-  /** The requests of one user. */
+  /** The counts of one user's requests in this time. */
   user(id: number, minutes: number): Count
   /** Attempts at each channel, including failed ones. */
   channels(minutes: number): Map<number, Count>
@@ -118,7 +124,10 @@ const attemptsSchema = z.array(z.object({ channelId: z.int(), status: z.int(), e
 /** Statuses with which an upstream reports that the request itself is invalid. */
 const fromCaller: ReadonlySet<number> = new Set([400, 413, 414, 415, 422])
 
-/** The channels on which attempts failed. If the call was charged, its last attempt is already counted as a request. */
+/**
+ * The channels on which attempts failed. The last attempt of a charged call is skipped, because the request itself is
+ * counted for that channel.
+ */
 function failedAt({ type, attempts }: MinuteAttempts): number[] {
   const parsed = z.safeParse(attemptsSchema, tryParse(attempts))
   if (!parsed.success) return []

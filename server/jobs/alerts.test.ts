@@ -82,8 +82,8 @@ forEachDatabase((_, openFresh) => {
     return id
   }
 
-  describe('states', () => {
-    test('a rule fires once, stays silent near the threshold, and is resolved after five good minutes', async () => {
+  describe('states of rules', () => {
+    test('a rule sends one message when it fires, keeps firing near the threshold, and is resolved five minutes after the value has left that range', async () => {
       await addRule({ kind: 'own_balance', threshold: 1000 })
       expect(await pass()).toEqual([])
       await setUser({ quota: 999 })
@@ -101,7 +101,7 @@ forEachDatabase((_, openFresh) => {
       expect((await call('GET', '/self/rule'))[0].firing).toEqual([])
     })
 
-    test('reminders come every few hours while a rule fires, and the message that it is resolved is optional', async () => {
+    test('a firing rule sends reminders at its interval, and with send_resolved off no message when it is resolved', async () => {
       await addRule({ kind: 'own_balance', threshold: 9000, remind_hours: 2, send_resolved: false })
       expect(await pass()).toEqual(['Firing: R'])
       expect(await pass(119)).toEqual([])
@@ -119,7 +119,7 @@ forEachDatabase((_, openFresh) => {
       expect(sent).toHaveLength(1)
     })
 
-    test('a rule that is switched off or changed loses its state, but a renamed rule keeps it', async () => {
+    test('a rule fires again after it was switched off or its threshold was changed, but not after it was renamed', async () => {
       const { id } = await addRule({ kind: 'own_balance', threshold: 9000 })
       expect(await pass()).toHaveLength(1)
       await call('PUT', '/self/rule', { id, name: 'S' })
@@ -140,7 +140,7 @@ forEachDatabase((_, openFresh) => {
   })
 
   describe('conditions', () => {
-    test("a user's spending of the day, in the rule's time zone", async () => {
+    test("own_spend fires when the user's spending of the day in the rule's time zone exceeds the threshold", async () => {
       await addRule({ kind: 'own_spend', threshold: 500, time_zone: 'Asia/Shanghai' })
       await addLogs(1, { quota: 400 })
       await addLogs(1, { quota: 900, user_id: admin.id })
@@ -153,7 +153,7 @@ forEachDatabase((_, openFresh) => {
       expect(sent[0]?.text).toContain('(Asia/Shanghai)\nhttps://gate.example/alert')
     })
 
-    test('tokens that are nearly empty or about to expire, each separately', async () => {
+    test('own_token_quota and own_token_expiry fire separately for each token that is nearly empty or about to expire', async () => {
       await addRule({ kind: 'own_token_quota', threshold: 100, name: 'quota' })
       await addRule({ kind: 'own_token_expiry', threshold: 3, name: 'expiry' })
       const add = (body: object) => api.call('POST', '/api/token/', { as: ada.token, body })
@@ -166,7 +166,7 @@ forEachDatabase((_, openFresh) => {
       expect(sent.map(({ target }) => target).sort()).toEqual(['low', 'old'])
     })
 
-    test('the share of failed requests of one user and of all users, if there are enough requests', async () => {
+    test('own_error_rate and error_rate fire for a high share of failed requests, if there are enough requests', async () => {
       await addRule({ kind: 'own_error_rate', threshold: 50, min_calls: 10, minutes: 5, name: 'own' })
       await addRule({ kind: 'error_rate', threshold: 50, min_calls: 10, minutes: 5, name: 'all' }, '')
       await addLogs(3, failed)
@@ -182,7 +182,7 @@ forEachDatabase((_, openFresh) => {
       expect(sent.at(-1)?.text).toMatch(/^64\.3% of your requests fail/)
     })
 
-    test('failed attempts count against their channel no matter which channel served the request, but mistakes of callers do not', async () => {
+    test('a failed attempt counts against its channel even if another channel served the request, unless the request was invalid', async () => {
       const [bad, good] = [await addChannel({ name: 'bad' }), await addChannel({ name: 'good' })]
       await addRule({ kind: 'channel_error_rate', threshold: 30, min_calls: 10 }, '')
       const attempt = (channelId: number, error: string, status = 500) => ({ channelId, status, error, ms: 1 })
@@ -194,7 +194,7 @@ forEachDatabase((_, openFresh) => {
       expect(sent[0]?.text).toMatch(/^38\.5% of the attempts at bad fail\. The limit is 30%\./)
     })
 
-    test('disabled channels, and provider balances, for all channels or for one', async () => {
+    test('channel_disabled fires for every channel, and upstream_balance only for the channel of its rule', async () => {
       const [one, two] = [await addChannel({ name: 'one' }), await addChannel({ name: 'two' })]
       await addRule({ kind: 'channel_disabled', name: 'off' }, '')
       await addRule({ kind: 'upstream_balance', threshold: 5, channel_id: two, name: 'balance' }, '')
@@ -211,7 +211,7 @@ forEachDatabase((_, openFresh) => {
       ])
     })
 
-    test('prices that wait for a decision, price lists that cannot be read, and channels with a loss', async () => {
+    test('price_held, price_feed_failed and channel_loss fire, and are resolved when the cause is gone', async () => {
       const [one, two] = [await addChannel({ name: 'one' }), await addChannel({ name: 'two' })]
       await addRule({ kind: 'price_held', name: 'held' }, '')
       await addRule({ kind: 'price_feed_failed', name: 'unread', channel_id: two }, '')
@@ -231,7 +231,7 @@ forEachDatabase((_, openFresh) => {
       const held = { m: { cost: { input: 10 }, since: 1 }, n: { cost: { input: 10 }, since: 1 } }
       await set(one, { held })
       await set(two, { error: 'status 500' })
-      // Neither a request of unknown cost nor a channel that earns more than it costs counts as a loss.
+      // A request whose cost is unknown is not a loss, and neither is a request that was charged more than it cost.
       await addLogs(1, { channel_id: one, quota: 100, cost: 250 })
       await addLogs(1, { channel_id: one, quota: 1, cost: null })
       await addLogs(1, { channel_id: two, quota: 500, cost: 100 })
@@ -252,7 +252,7 @@ forEachDatabase((_, openFresh) => {
       expect(await pass(7)).toEqual(['解消：loss'])
     })
 
-    test('the spending of the installation, and a user who spends far more than usual', async () => {
+    test('daily_spend fires for the spending of all users, and user_spend_jump for a user who spends far more than usual', async () => {
       await addRule({ kind: 'daily_spend', threshold: 1000, name: 'day' }, '')
       await addRule({ kind: 'user_spend_jump', threshold: 3, name: 'jump' }, '')
       for (const back of [1, 2, 3]) await addLogs(1, { quota: 200, created_at: 1_700_000_000 - back * 86_400 })
@@ -264,7 +264,7 @@ forEachDatabase((_, openFresh) => {
       expect(await pass()).toEqual(['Firing: jump'])
     })
 
-    test('slow first bytes', async () => {
+    test('first_byte_p95 fires if responses begin late', async () => {
       await addRule({ kind: 'first_byte_p95', threshold: 2, min_calls: 10 }, '')
       await addLogs(20, { first_byte_time: 500 })
       expect(await pass()).toEqual([])
@@ -272,7 +272,7 @@ forEachDatabase((_, openFresh) => {
       expect(await pass()).toEqual(['Firing: R'])
     })
 
-    test('amounts that do not add up, which are checked once an hour', async () => {
+    test('ledger_fault fires if the amounts of an account do not add up, which is checked once an hour', async () => {
       await addRule({ kind: 'ledger_fault' }, '')
       expect(await pass()).toEqual([])
       await setUser({ quota: 4999 })
@@ -283,7 +283,7 @@ forEachDatabase((_, openFresh) => {
   })
 
   describe('messages', () => {
-    test('templates are filled in once, and values cannot add lines or placeholders', async () => {
+    test('a value that is inserted into a template cannot add a placeholder or a line break', async () => {
       await addChannel({ name: 'evil\r\nBcc: x {limit} {name}', status: 3 })
       await addRule(
         { kind: 'channel_disabled', name: 'N', title: '[{system}] {name}: {target}', text: 'a\r\nb {status}' },
@@ -298,13 +298,13 @@ forEachDatabase((_, openFresh) => {
       })
     })
 
-    test('Chinese rules get Chinese texts', async () => {
+    test('a rule in Chinese sends Chinese texts', async () => {
       await addRule({ kind: 'own_balance', threshold: 9000, language: 'zh' })
       expect(await pass()).toEqual(['告警：R'])
       expect(sent[0]?.text).toContain('您的余额为 $50.00，阈值为 $90.00。')
     })
 
-    test('Japanese rules get Japanese texts, in single messages and summaries, and also in emails', async () => {
+    test('a rule in Japanese sends Japanese texts in single messages, summaries and emails', async () => {
       for (const name of ['a', 'b', 'c']) await addChannel({ name, status: 3 })
       await addRule({ kind: 'own_balance', threshold: 9000, language: 'ja' })
       expect(await pass()).toEqual(['発生：R'])
@@ -342,7 +342,7 @@ forEachDatabase((_, openFresh) => {
     })
 
     test('messages during quiet hours are held, and summarized when the quiet hours end', async () => {
-      // It is 22:13 UTC.
+      // The test begins at 22:13 UTC. In Tokyo it is 07:13, outside the quiet hours.
       const quiet = { quiet_start: '22:00', quiet_end: '22:30' }
       for (const name of ['a', 'b', 'c']) await addChannel({ name, status: 3 })
       await addRule({ kind: 'channel_disabled', ...quiet }, '')
@@ -360,7 +360,7 @@ forEachDatabase((_, openFresh) => {
       expect(rows.map(({ deliveries }) => deliveries[0]?.status)).toEqual(['sent', 'sent', 'sent'])
     })
 
-    test('many messages at the same time become one, and too many in an hour are not sent', async () => {
+    test('many messages that are due at the same time are sent as one summary, and messages over the hourly limit are not sent', async () => {
       for (let count = 0; count < 25; count++)
         await api.call('POST', '/api/token/', { as: ada.token, body: { name: `t${count}`, remain_quota: 1 } })
       await addRule({ kind: 'own_token_quota', threshold: 100 })
@@ -371,7 +371,7 @@ forEachDatabase((_, openFresh) => {
       expect(rows[0]?.deliveries[0]).toMatchObject({ status: 'failed', error: 'More than 20 messages in an hour.' })
     })
 
-    test('a deleted destination gets nothing', async () => {
+    test('no message is sent to a deleted destination', async () => {
       await addRule({ kind: 'own_balance', threshold: 9000, quiet_start: '00:00', quiet_end: '23:59' })
       await pass()
       const [{ id }] = await call('GET', '/self/destination')
@@ -393,7 +393,7 @@ forEachDatabase((_, openFresh) => {
   })
 })
 
-test('quiet hours end at the right moment, even across midnight and in other time zones', () => {
+test('quietUntil returns the end of the current quiet hours, also across midnight and in other time zones', () => {
   const at = (time: string) => Date.parse(`2026-11-28T${time}Z`) / 1000
   const until = (start: string, end: string, time: string, zone = 'UTC') => {
     const seconds = quietUntil({ quiet_start: start, quiet_end: end, time_zone: zone }, at(time))

@@ -19,8 +19,8 @@ interface CapJobDeps {
 }
 
 /**
- * Deletes data that the caps of channels no longer need: past windows, and waiting calls of dead processes. Also
- * updates the metrics of the used limits.
+ * The periodic work for the limits of channels. Deletes the counts of past time windows and the queue entries of
+ * processes that have died. Updates the metrics that show how far limits are used.
  */
 export function capJobs({ store, clock, relay, metrics }: CapJobDeps): Job[] {
   let hadLimits = false
@@ -54,8 +54,8 @@ async function limitsInUse(store: Store, clock: Clock): Promise<LimitInUse[]> {
 }
 
 /**
- * The queue of calls that wait until a limit has room. If the database fails, a call may lose its turn, but nothing
- * worse happens.
+ * The queue of calls that wait until a limit has room. Database errors are ignored: at worst, a call loses its place in
+ * the queue.
  */
 export function openLine({
   store,

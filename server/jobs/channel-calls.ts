@@ -1,7 +1,7 @@
 import type { RelayDeps } from '../relay/call/deps.ts'
 import type { ChannelCare } from './channel-care.ts'
 
-/** The questions that the management API can ask about channels, and the jobs that it can start on them. */
+/** The functions with which the management API queries channels and starts work on them. */
 export function channelCalls({ health, ask, prices, probeDraft }: ChannelCare, { unsupportedFeatures }: RelayDeps) {
   return {
     missingAt: (id: number) =>

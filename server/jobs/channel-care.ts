@@ -55,7 +55,7 @@ export function createChannelCare(deps: ChannelCareDeps): ChannelCare {
   const channelSwitch = createChannelSwitch(deps)
   const health = createChannelHealth({ store, relay, routing, channelSwitch, notifyRoot })
   const fetchJson = createFetchJson(askTimeoutMs, relay.guard)
-  // An option that was just set takes effect immediately.
+  // If a changed setting makes a test run due, the run starts immediately.
   deps.settings.onChange(() => {
     health.testIfDue().catch((error: unknown) => warn(`the channel tests could not start: ${String(error)}`))
   })

@@ -11,8 +11,8 @@ import type { ChannelDraft, DraftReport } from './draft-report.ts'
 type DraftDeps = { relay: RelayDeps; fetchJson: FetchJsonThrough }
 
 /**
- * Lists the models of a draft's upstream, and sends the upstream one small request. Nothing is stored, and the results
- * do not affect stored channels.
+ * Tests a draft, which is a channel that is not stored. Lists the models of its upstream, and sends the upstream one
+ * small request. Nothing is stored, and the results do not affect stored channels.
  */
 export async function probeDraft({ relay, fetchJson }: DraftDeps, draft: ChannelDraft): Promise<DraftReport> {
   const channel = channelOf(draft)
@@ -60,7 +60,10 @@ async function listModels(
   }
 }
 
-/** The models to try: the chosen ones, or those of the type. Models that the upstream does not list come last. */
+/**
+ * The models to try: the draft's models or, if it has none, the default models of its type and all models that the
+ * upstream lists. Models that the upstream does not list come last.
+ */
 function modelsToTry({ models, provider, modelMapping }: Channel, listed: readonly string[]): string[] {
   const wanted = models.length > 0 ? models : [...provider.meta.models]
   const known = new Set(listed)

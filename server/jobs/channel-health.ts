@@ -26,7 +26,7 @@ export interface ChannelHealth {
   test(id: number, model?: string): Promise<Pick<Probe, 'ok' | 'timeMs' | 'message' | 'model' | 'reply'>>
   /** Starts a test run over all channels. Returns false if a run is in progress on any node. */
   testAll(scope: 'all' | 'disabled'): Promise<boolean>
-  /** Starts a test run if the option ChannelTestFrequency says that one is due. */
+  /** Starts a test run if one is due according to the option ChannelTestFrequency. */
   testIfDue(): Promise<void>
   /** Stops a test run in progress before its next test, so that another run can begin. */
   close(): Promise<void>
@@ -61,7 +61,7 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
     const probe = await probeChannel(relay, channel, model)
     const message = probe.message.slice(0, maxReason)
     await store.write(async (trx) => {
-      // If the channel was deleted in the meantime, there is no history to write to.
+      // If the channel was deleted during the test, there is no history to write to.
       if (!(await recordChannelTest(trx, channel.id, probe.timeMs, now()))) return
       const test = { created_at: now(), model: probe.model, ok: probe.ok, elapsed_time: probe.timeMs, message }
       await addChannelTest(trx, channel.id, test)
@@ -90,7 +90,10 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
     if (probe.ok && !slow && status === channelStatus.autoDisabled) await channelSwitch.enable(id)
   }
 
-  /** Tries paused keys again, because their accounts may have been topped up in the meantime. */
+  /**
+   * Tests paused keys, because their accounts may have been topped up since the upstream rejected the keys. A key that
+   * passes is used again.
+   */
   async function tryDeadKeys(channel: Channel): Promise<void> {
     if (!relay.settings().AutomaticEnableChannelEnabled) return
     const others = channel.keyRing?.dead().filter((key) => key !== channel.upstream.key) ?? []

@@ -21,11 +21,11 @@ export interface ChannelSwitchDeps {
 }
 
 /**
- * Disables channels and pauses keys after upstream failures, enables them again, and notifies root. This applies to all
- * nodes.
+ * Disables channels and pauses keys after upstream failures, enables them again, and notifies root. Each change takes
+ * effect on all nodes.
  */
 export interface ChannelSwitch {
-  /** Sets an enabled channel to status 3. */
+  /** Sets an enabled channel to status 3 (disabled automatically). */
   disable(id: number, reason: string): Promise<void>
   /** Enables a channel with status 3 again. A channel that a person disabled stays disabled. */
   enable(id: number): Promise<void>

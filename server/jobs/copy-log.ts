@@ -52,7 +52,10 @@ export interface LogCopyState {
 export interface LogCopy {
   job: Job
   state(): Promise<LogCopyState>
-  /** Tests whether rows could be stored now. Returns a sentence if not, and `off` if there is no destination. */
+  /**
+   * Tests whether the destination accepts rows now. Returns `ok`, an error message, or `off` if no destination is
+   * configured.
+   */
   test(): Promise<string | 'ok' | 'off'>
 }
 
@@ -62,8 +65,8 @@ const everyMs = 5_000
  */
 const holdSeconds = 120
 /**
- * The number of rows per step. Other work gets a turn between two steps. SQLite has a smaller number, because it blocks
- * the process while it reads.
+ * The number of rows per step. Between two steps, the process can do other work. The number is smaller for SQLite,
+ * because SQLite blocks the process while it reads.
  */
 const rowsPerStep = { sqlite: 500, postgres: 5000 }
 const stepsPerRun = 100
@@ -80,7 +83,8 @@ export function createLogCopy(deps: CopyLogDeps): LogCopy {
   let running: Promise<void> = Promise.resolve()
 
   /**
-   * Copies to the currently configured destination. A new destination has its own cursor and starts without failures.
+   * Copies to the currently configured destination. If the destination has changed, copying continues from the position
+   * that is stored for the new destination, and its count of failures starts at 0.
    */
   async function run(): Promise<void> {
     const place = logCopyPlace(inForce())
@@ -203,10 +207,12 @@ async function copy(
   const limit = rowsPerStep[store.dialect]
   const exact = sink.collectSeconds !== undefined
   const collected = sink.collectSeconds ?? 0
-  // Rows with lower ids may still become visible, so only ids that are final are copied.
+  // A transaction that has not committed yet may still add rows with lower ids. Rows are copied only up to the highest
+  // id below which no row can be added.
   const decided = (await decidedLogId(store)) ?? 0
   for (let step = 0; step < stepsPerRun; step++) {
-    // If an earlier attempt may have arrived, it is repeated with the same rows.
+    // It is unknown whether the rows of an earlier, failed attempt were stored. The attempt is repeated with exactly
+    // the same rows, which replace them.
     const isRepeated = exact && state.sending_to > sent_to
     const upTo = isRepeated ? Math.min(decided, state.sending_to) : decided
     const collects = exact && !isRepeated && upTo - sent_to < limit
@@ -214,7 +220,8 @@ async function copy(
     const rows = await unsentRows(store, { after: sent_to, upTo, limit })
     const to = rows.at(-1)?.id
     if (to === undefined) {
-      // If this was a repeated attempt, retention has deleted all of its rows.
+      // No rows are left. If this is a repeated attempt, all of its rows have been deleted because of the retention
+      // options, and copying continues after them.
       if (!isRepeated) break
       sent_to = state.sending_to
       continue

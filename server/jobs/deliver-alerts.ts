@@ -16,23 +16,26 @@ export interface DeliverAlertsDeps {
 }
 
 /**
- * The pauses in seconds before further attempts. If the attempt after the last pause fails, too, the message counts as
- * failed.
+ * The pauses before the second and each further attempt, in seconds. If the attempt after the last pause fails, the
+ * message counts as failed.
  */
 const pauses = [60, 300, 1800, 7200]
-/** After a process has begun to send a message, no other process sends it for this time. */
+/** For this time after a process has reserved a message, no other process sends it. */
 const claimSeconds = 120
 const dueAtOnce = 100
 /** The number of destinations that are served at the same time. */
 const width = 6
-/** If more messages than this are due for one destination, it gets a single summary of all of them. */
+/**
+ * If more messages than this are due for one destination, they are sent as one summary. Fewer messages are sent as a
+ * summary if one of them was held during quiet hours.
+ */
 const mostSingle = 3
 const shownInSummary = 20
 const longestError = 300
 
 /**
- * Sends the messages that are due, and returns their number. Any node may do this, because each message is claimed
- * first.
+ * Sends the messages that are due, and returns their number. Several nodes can run this at the same time, because a
+ * node reserves each message before it sends it.
  */
 export async function deliverAlerts(deps: DeliverAlertsDeps): Promise<number> {
   const { store, clock } = deps

@@ -23,7 +23,7 @@ export interface DraftReport {
   model: string
   /** Why the test failed; empty if it passed. */
   message: string
-  /** The models that the upstream lists. If it lists none, the message says why. */
+  /** The models that the upstream lists. If there are none, `modelsMessage` has the reason. */
   models: string[]
   modelsMessage: string
 }

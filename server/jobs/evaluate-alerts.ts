@@ -43,7 +43,8 @@ export function createAlertEvaluation({ store, settings, clock }: EvaluateAlerts
   let begunAt = Number.NEGATIVE_INFINITY
   return async () => {
     const now = epochSeconds(clock)
-    // No node can have begun another run so soon after this process began one, so the database need not be asked.
+    // This process began the last run less than `everySeconds` ago, so no run is due on any node. The database need not
+    // be queried.
     if (now >= begunAt && now - begunAt < everySeconds) return false
     if (!(await store.write((trx) => beginRun(trx, alertRun, now, everySeconds)))) return false
     begunAt = now
@@ -153,7 +154,10 @@ interface Happening {
   now: number
 }
 
-/** Records a message with its deliveries. During quiet hours, deliveries are held. */
+/**
+ * Records a message and one delivery for each destination. During quiet hours, the deliveries are held until the quiet
+ * hours end.
+ */
 async function announce(trx: Trx, rule: AlertRuleRow, what: Happening, settings: Settings): Promise<void> {
   const { event, target, name, now } = what
   const most = rule.owner_id === 0 ? mostPerHour.installation : mostPerHour.own

@@ -4,7 +4,10 @@ import { type SweepDeps, sweepHolds, sweepOwnHolds, sweepOwnLeases } from './swe
 
 const everyMs = 5_000
 
-/** The jobs that close holds without a call: those of dead processes, and those of this process. */
+/**
+ * The jobs that close holds whose call has ended: one for the holds of dead processes, and one for the holds of this
+ * process.
+ */
 export function holdJobs(sweep: SweepDeps, ledger: Pick<Ledger, 'stateOf' | 'holdsTaken' | 'leases'>): Job[] {
   return [
     { name: 'sweep-holds', everyMs, run: () => sweepHolds(sweep) },
@@ -15,8 +18,8 @@ export function holdJobs(sweep: SweepDeps, ledger: Pick<Ledger, 'stateOf' | 'hol
         await sweepOwnHolds(sweep, ledger)
         if (ledger.leases) await sweepOwnLeases(sweep, ledger.leases)
       },
-      // Without calls, there are no holds. The job still runs for a while after the last calls, because the database
-      // may execute a hold late.
+      // If this process takes no holds, there is nothing to close. The job becomes quiet only a minute after the last
+      // hold, because the database may execute the statement of a hold late.
       isQuiet: unchanged(ledger.holdsTaken),
     },
   ]

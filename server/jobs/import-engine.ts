@@ -7,7 +7,10 @@ import type { OpenedStore } from '../store/connection/open-options.ts'
  * command line.
  */
 export interface RestrictedAccess {
-  /** The IP address for connecting to a host. Rejects with a sentence if connecting to this host is not allowed. */
+  /**
+   * The IP address for connecting to a host. Rejects with an error message for the user if connecting to this host is
+   * not allowed.
+   */
   addressOf(host: string): Promise<string>
   /**
    * The uploaded file and its name. It is either the source itself, or LiteLLM's config.yaml in addition to a database.
@@ -36,8 +39,8 @@ export interface ImportOptions {
   /** The folder for files that the import writes. */
   dataDir: string
   /**
-   * True to stop the copy of the log before the first charge that the program has not settled yet. A later run imports
-   * the remaining rows.
+   * True to stop the copy of the log before the first charge that the source program has not settled yet. A later run
+   * imports the remaining rows.
    */
   waitsForOpen?: boolean
 }
@@ -56,17 +59,22 @@ export interface ImportDeps {
   /** An environment variable to which the source refers; undefined if it is not set. */
   variable(name: string): string | undefined
   progress(step: ImportProgress): void
-  /** The person in the audit log. The id is that of the account, or 0 if there is none. */
+  /**
+   * The person whom the audit log shows as the one who ran the import. `id` is the id of the account; 0 = no account.
+   */
   actor?: { id: number; name: string; ip: string }
-  /** Ends the import at the next step. What is committed stays. */
+  /** Ends the import at its next step. Data that has been committed is kept. */
   signal?: AbortSignal
 }
 
-/** The result of an import. `fault` is a sentence that says what to do. */
+/** The result of an import. `fault` is an error message that says what to do. */
 export type ImportOutcome = { report: ImportReport } | { fault: string } | { cancelled: true }
 
 /** The code that imports from other gateways. A server loads it only when somebody starts an import. */
 export interface ImportEngine {
-  /** Imports or, in a dry run, finds out what would happen. Rejects only if something unexpected happens. */
+  /**
+   * Runs an import. A dry run changes nothing, and reports what an import would change. Rejects only after an
+   * unexpected error.
+   */
   importOnce(deps: ImportDeps, options: ImportOptions): Promise<ImportOutcome>
 }

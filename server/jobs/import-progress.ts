@@ -24,7 +24,10 @@ export interface RunProgress {
   /** Reports the current step. Calls are cheap, because the database is written only once a second. */
   show(step: ImportProgress): void
   now(): Pick<ImportRunRow, 'stage' | 'done' | 'total' | 'per_second'>
-  /** Ends the run. With `forget`, its source is deleted. Rejects if the database does not respond. */
+  /**
+   * Records the end of the run. With `forget`, the stored address and credentials of its source are deleted. Rejects if
+   * the database does not respond.
+   */
   end(end: RunEnd, forget: boolean): Promise<void>
 }
 
@@ -46,7 +49,7 @@ export function reportProgress(
     const per_second = elapsed > 0 ? Math.round(((step.done - first.done) / elapsed) * 1000) : 0
     return { stage: step.stage, done: step.done, total: step.total, per_second }
   }
-  // On SQLite, a long transaction of the import delays this.
+  // On SQLite, a long transaction of the import delays these writes.
   const timer = setInterval(() => {
     busy ??= store
       .write((trx) => touchImportRun(trx, id, { ...now(), updated_at: seconds() }))

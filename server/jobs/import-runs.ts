@@ -56,13 +56,16 @@ export interface ImportRunsDeps {
 /** Imports that people start in the console. */
 export interface ImportRuns {
   readonly uploads: ImportUploads
-  /** Queues a run in a transaction. Throws a unique violation if one is active on any node. */
+  /** Queues a run in a transaction. Throws a unique violation if another run is active on any node. */
   queue(trx: Trx, source: ImportSource, choices: ImportChoices, startedBy: string): Promise<number>
-  /** Makes a node that can read the source begin a queued run. */
+  /** Tells all nodes about a queued run. A node that can read the source begins it. */
   begin(id: number): Promise<void>
-  /** The source of a run; undefined if it is no longer stored. */
+  /** The source of a run; undefined if it is not stored or cannot be decrypted. */
   sourceOf(row: ImportRunRow): ImportSource | undefined
-  /** Ends a run of this process at its next step. Other nodes notice the cancellation by themselves. */
+  /**
+   * Ends a run of this process at its next step. If another node executes the run, that node reads the cancellation
+   * from the database.
+   */
   cancel(id: number): void
   /** A run as the API shows it. */
   view(row: ImportRunRow): ImportRun
@@ -117,7 +120,8 @@ export function createImportRuns(deps: ImportRunsDeps): ImportRuns {
   async function run(row: ImportRunRow, source: ImportSource, of: Omit<OwnRun, 'ended'>): Promise<void> {
     const end = await outcomeOf(deps, { row, source, uploads, ...of })
     const state = end.state === 'cancelled' && closing ? ({ state: 'interrupted' } as const) : end
-    // After a dry run or a failure, the source is kept, so that it can be used again.
+    // After a dry run or a failure, the stored address and credentials of the source are kept, so that the user can run
+    // the import again.
     const forget = !row.dry_run && (state.state === 'done' || state.state === 'cancelled')
     for (let tries = 1; ; tries++) {
       try {
@@ -222,7 +226,8 @@ async function outcomeOf(deps: ImportRunsDeps, { row, source, uploads, cancelled
       {
         ...{ store, secrets, nowMs: clock.nowMs, progress: progress.show, signal: cancelled.signal },
         actor: { id: 0, name: row.started_by, ip: '' },
-        // An uploaded file must not be able to read the environment of the server.
+        // LiteLLM's config.yaml may refer to environment variables. A file that a user uploaded must not read those of
+        // the server.
         variable: (name) => (name === 'LITELLM_SALT_KEY' && source.saltKey !== '' ? source.saltKey : undefined),
       },
       options,
@@ -236,7 +241,7 @@ async function outcomeOf(deps: ImportRunsDeps, { row, source, uploads, cancelled
   }
 }
 
-/** The code of a sentence that says why an import was not made. */
+/** The code of the message that says why an import failed. */
 const errorTextOf = codedTexts(importTexts)
 
 const partsOf = ({ parts }: ImportRunRow) => importParts.filter((part) => parts.split(',').includes(part))

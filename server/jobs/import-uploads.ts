@@ -8,7 +8,10 @@ import { randomHex } from '../lib/secrets/ids.ts'
 
 /** An uploaded file that was refused. The message is a sentence for the sender. */
 export class UploadRefused extends Error {
-  /** The status of the response: 200 as for other refusals, unless the file is too large or arrives too slowly. */
+  /**
+   * The status of the response. It is 413 if the file is too large, 408 if it arrives too slowly, and otherwise 200,
+   * which the management API also returns with other errors.
+   */
   readonly status: 200 | 408 | 413
 
   constructor(message: string, status: 200 | 408 | 413 = 200) {
@@ -34,20 +37,22 @@ const oldMs = 24 * 3_600_000
 export interface ImportUploads {
   /**
    * Stores a file under a new id. `statedBytes` is its size according to the sender. The sender may be silent for
-   * `idleMs`; 0 means without a limit. Throws UploadRefused, and then deletes the file.
+   * `idleMs`; 0 means without a limit. If the upload fails, the part that was written is deleted. Throws UploadRefused
+   * if the file is refused.
    */
   store(body: ReadableStream<Uint8Array> | null, given: { statedBytes: number; idleMs: number }): Promise<Upload>
   /** The path of a file; undefined if it is not on this host. */
   pathOf(id: string): string | undefined
   /**
-   * Deletes files that nothing refers to, files that are older than a day, and files that killed imports left behind.
+   * Deletes files whose ids are not in `used`, files that are older than a day, and files that killed imports left
+   * behind.
    */
   sweep(used: ReadonlySet<string>): Promise<void>
 }
 
 /**
- * Files are stored in the data folder, where only the owner of the process can read them. Each has at most `most`
- * bytes.
+ * Stores files of at most `most` bytes in the data folder, where only the operating-system user of the process can read
+ * them.
  */
 export function createImportUploads(
   dataDir: string,

@@ -53,7 +53,7 @@ export function logCopyMonths({ config, settings }: LogCopySettings): number {
   return config.logSink === undefined ? settings.LogCopyMonths : config.logSinkMonths
 }
 
-/** Prepares a destination. Nothing is contacted yet. */
+/** Creates the client for a destination, without connecting to it. */
 export function openLogCopy(place: LogCopyPlace, guard: MetadataGuard, nowMs: () => number): LogSink {
   switch (place.kind) {
     case 's3':

@@ -52,7 +52,7 @@ forEachDatabase((_, openFresh) => {
       .filter((action) => action.startsWith('old.')),
   })
 
-  test('rows older than the options allow are deleted, balances still add up, and usage sums stay', async () => {
+  test('deleteOld deletes rows older than the retention options allow, and keeps balances and usage sums', async () => {
     for (const daysAgo of [0, 9, 10.5, 40]) await call(daysAgo)
     for (const daysAgo of [1, 6, 20]) await audit(daysAgo)
     await setOptions(api, { LogRetentionDays: '10', AuditRetentionDays: '5' })
@@ -62,7 +62,7 @@ forEachDatabase((_, openFresh) => {
     expect((await sumCalls(api.store.read, {}, 0, 0)).quota).toBe(40)
   })
 
-  test('deletes more rows than fit in one step', async () => {
+  test('deleteOld deletes all old rows, even if there are more than fit in one step', async () => {
     const old = logRow(account, { created_at: now - 50 * day, type: 4 })
     for (let step = 0; step < 3; step++) {
       await api.store.write((trx) =>
@@ -112,7 +112,7 @@ forEachDatabase((_, openFresh) => {
           api.store.read,
         )
         seen.add(Number(rows[0]?.count))
-        // SQLite responds synchronously, so nothing else could run without this.
+        // SQLite queries are synchronous. Without this pause, the deletion could not run between two calls.
         await setImmediate()
       }
     })()
@@ -160,7 +160,7 @@ forEachDatabase((_, openFresh) => {
     expect((await balanceFaults(api.store)).faults).toEqual([])
   })
 
-  test('runs once an hour, even if several nodes try', async () => {
+  test('deleteOld runs once an hour, even if several nodes call it', async () => {
     await setOptions(api, { LogRetentionDays: '10' })
     await Promise.all([deleteOld(deps), deleteOld(deps)])
     await call(11)
@@ -171,7 +171,7 @@ forEachDatabase((_, openFresh) => {
     expect((await left()).logs).toBe(0)
   })
 
-  test('new rows are counted at the end of an hour, or when there are many', async () => {
+  test('countUsage adds new rows to the usage sums at the end of an hour, or when there are many rows', async () => {
     await call(0)
     await countUsage(deps)
     expect((await usageBacklog(api.store)).rows).toBe(0)

@@ -16,12 +16,15 @@ export interface LogJobDeps {
   settings: SettingsSource
   clock: Clock
   warn(message: string): void
-  /** True if this process has not served a call for a while. Other processes count their own rows. */
+  /** True if this process has not served a call for a while. The job `count-usage` then runs only once a minute. */
   isQuiet?(): boolean
 }
 
 const rollupMs = 5_000
-/** The maximum number of uncounted rows that a query about usage may have to read. */
+/**
+ * The maximum number of log rows that are not yet part of the usage sums. A query about usage reads these rows one by
+ * one.
+ */
 const mostUncounted = 2000
 const retentionMs = 600_000
 const partitionsMs = 600_000
@@ -30,7 +33,7 @@ const daySeconds = 86_400
 /** The pause between two steps of a purge, so that calls can use the database. */
 const pauseMs = 20
 
-/** Scheduled work on the log: counting new rows, and deleting old ones. */
+/** Scheduled work on the log: adding new rows to the usage sums, creating partitions, and deleting old rows. */
 export function logJobs(deps: LogJobDeps): Job[] {
   return [
     {
@@ -45,8 +48,8 @@ export function logJobs(deps: LogJobDeps): Job[] {
 }
 
 /**
- * Counts new log rows at the end of an hour, or when there are many. Within an hour, most rows are added to the same
- * few sums, so counting them late means fewer writes.
+ * Adds new log rows to the usage sums at the end of an hour, or when there are many rows. Most rows of an hour belong
+ * to the same few sums, so adding them together needs fewer writes.
  */
 export async function countUsage({ store, clock }: Pick<LogJobDeps, 'store' | 'clock'>): Promise<void> {
   const now = epochSeconds(clock)

@@ -2,7 +2,7 @@ import type { LogRow } from '../store/logs/log-pages.ts'
 import { createLogReader } from '../store/logs/log-tail.ts'
 import type { Store } from '../store/store.ts'
 
-/** Receives new rows, and finally `end` when there will be no more. */
+/** Receives new log rows. `end` is called when no more rows will follow. */
 export interface TailListener {
   rows(rows: readonly LogRow[]): void
   end(): void
@@ -10,7 +10,7 @@ export interface TailListener {
 
 /** New log rows of every node, for all listeners. */
 export interface LogTail {
-  /** How often listeners send their readers a keep-alive. */
+  /** The interval at which listeners send a keep-alive to their clients, in milliseconds. */
   readonly heartbeatMs: number
   /**
    * Registers a listener. After the promise has resolved, the listener receives every row written from then on. It may

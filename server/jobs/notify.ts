@@ -18,8 +18,8 @@ interface Way {
 }
 
 /**
- * Sends a notification through every configured service: email, webhook and Message Pusher. If one fails, this is
- * reported, and the others are still used.
+ * Sends a notification through every configured service: email, webhook and Message Pusher. The failure of one service
+ * is logged, and does not affect the others.
  */
 export function createNotifyRoot({ settings, mailRoot, warn }: NotifyDeps): NotifyRoot {
   return (subject, text) => {

@@ -28,7 +28,7 @@ export function peopleJobs(deps: ReminderDeps & { clock: Clock }): Job[] {
           await deleteExpiredSessions(trx, now)
           await deleteExpiredCodes(trx, now)
           await forgetOldKeys(trx, now)
-          // No limit on emails covers more than a day.
+          // No limit on emails covers more than a day, so older counts are not needed.
           await deleteOldMailLimits(trx, now - daySeconds)
         }),
     },

@@ -56,7 +56,7 @@ export function createPriceSync(deps: PriceSyncDeps): PriceSync {
       if (!settings().PriceSyncEnabled || (await due()).length === 0) return
       if (!(await store.write((trx) => beginRun(trx, priceSyncRun, now())))) return
       try {
-        // The due lists are determined again, because another node may have read them in the meantime.
+        // The due lists are determined again, because another node may have read them before this run began.
         for (const id of await due()) {
           await check(id).catch((error: unknown) => warn(`the prices of channel ${id} were not read: ${String(error)}`))
           await store.write((trx) => touchRun(trx, priceSyncRun, now()))
@@ -92,7 +92,8 @@ interface Reading {
 }
 
 /**
- * Saves the result. Returns true if prices have changed. If the feed was replaced in the meantime, nothing is saved.
+ * Saves the result. Returns true if prices have changed. If the feed was replaced after the list was requested, nothing
+ * is saved.
  */
 async function save(trx: Trx, { id, read, result, now }: Reading): Promise<boolean> {
   const channel = await lockChannel(trx, id)

@@ -31,7 +31,7 @@ test('a pulse is steady after 25 seconds of heartbeats', async () => {
   expect(pulse.isSteady).toBe(true)
 })
 
-test('a heartbeat that fails, hangs or comes late after a pause restarts the period', async () => {
+test('after a heartbeat that failed, hung or came late, a pulse is steady only after another 25 seconds of heartbeats', async () => {
   const { world, pulse, beats } = pulseAt(1_000_000)
   const steadyAgain = async () => {
     await beats(1)

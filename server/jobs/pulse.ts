@@ -2,20 +2,23 @@ import type { Job } from './scheduler.ts'
 import { deadAfterSeconds, heartbeat, type SweepDeps } from './sweep-holds.ts'
 
 const heartbeatMs = 5_000
-/** The time of three heartbeats. It is well below the time after which other nodes consider this process dead. */
+/**
+ * A heartbeat counts as recent for this time, which is three heartbeat intervals. It is well below the time after which
+ * other nodes consider this process dead.
+ */
 const feltForMs = 15_000
 
 /** The heartbeat of this process, and whether it reaches the database. */
 export interface Pulse {
   /**
-   * True if the last heartbeat reached the database, and did so recently. The time matters, because a heartbeat may
-   * hang without failing.
+   * True if the last heartbeat reached the database less than `feltForMs` ago. Without the time limit, a heartbeat that
+   * hangs would not be noticed, because it does not fail.
    */
   readonly isFelt: boolean
   /**
-   * True if heartbeats have reached the database without a gap for as long as a process may be silent before it is
-   * considered dead. Other live nodes then also had time to send theirs. After a gap, silence of other nodes proves
-   * nothing, because the database or this machine may have been unavailable.
+   * True if heartbeats of this process have reached the database without a gap for `deadAfterSeconds`. Every other live
+   * node has then had time to send a heartbeat, so a silent node is dead. After a gap, a silent node may be alive,
+   * because the database or this machine may have been unavailable.
    */
   readonly isSteady: boolean
   beat(): Promise<void>

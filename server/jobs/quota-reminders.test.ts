@@ -46,7 +46,7 @@ forEachDatabase((_, openFresh) => {
     expect(empty?.headers.subject).toContain('used up')
   })
 
-  test('accounts that were never above the threshold, banned accounts and accounts without an email address get no email', async () => {
+  test('accounts whose balance never reached the threshold, banned accounts and accounts without an email address get no email', async () => {
     await api.addPerson({ username: 'new', quota: 0 })
     const banned = await api.addPerson({ username: 'banned', quota: 5000 })
     await set({ email: 'banned@example.com' }, banned.id)
@@ -71,7 +71,7 @@ forEachDatabase((_, openFresh) => {
     expect(await run()).toBe(1)
   })
 
-  test('two nodes that check at the same time send one email', async () => {
+  test('several nodes that check at the same time send one email', async () => {
     await run()
     await set({ quota: 1 })
     await Promise.all([run(), run(), run()])

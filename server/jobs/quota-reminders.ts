@@ -14,13 +14,14 @@ export interface ReminderDeps {
   warn(message: string): void
 }
 
-/** The number of ids per read. It is small enough not to slow down calls. */
+/** The number of user ids per query. It is small enough that calls are not slowed down. */
 const stretch = 5_000
 
 /**
- * Emails users whose balance has fallen below QuotaRemindThreshold, once each time it falls. An account is armed when
- * its balance is seen above the threshold. Disarming is a single statement, so only one of several nodes sends the
- * email. Balances are checked periodically, so that calls are not slowed down.
+ * Emails users whose balance has fallen below QuotaRemindThreshold, once each time it falls. An account is armed when a
+ * check finds its balance at or above the threshold. When the balance is lower, the account is disarmed by a single
+ * statement, and the node that changed the row sends the email. Balances are checked periodically and not in calls, so
+ * that calls are not slowed down.
  */
 export async function remindOfQuota(deps: ReminderDeps): Promise<void> {
   const { store, settings, mailer } = deps
@@ -37,8 +38,8 @@ export async function remindOfQuota(deps: ReminderDeps): Promise<void> {
 }
 
 /**
- * Returns false if emails cannot be sent at the moment. Accounts that were not reminded then stay armed for the next
- * time.
+ * Sends one reminder. Returns false if no emails can be sent at the moment, for example because the mail server is
+ * unreachable. The account then stays armed, and the next run tries again.
  */
 async function remind({ store, settings, mailer, warn }: ReminderDeps, crossing: Crossing): Promise<boolean> {
   const { id, username, email, quota } = crossing

@@ -13,8 +13,8 @@ export type PriceListResult =
   | { ok: false; message: string; isQuoted?: boolean }
 
 /**
- * Reads the price list of a channel through the channel's proxy, but without its key. `isQuoted` means that the message
- * may contain text from the other server.
+ * Reads the price list of a channel through the channel's proxy, but without its key. `isQuoted` means that `message`
+ * may contain text from the server of the price list.
  */
 export async function readPriceList(
   prices: AskUpstream['prices'],
@@ -42,7 +42,7 @@ export function listUrl(
   return `${channel.base_url.replace(/\/v1$/, '')}/api/pricing`
 }
 
-/** Like `listUrl`, for a URL that a person entered. */
+/** Checks a URL that a person entered. Returns it in normal form, or a sentence that says why it is not allowed. */
 export function checkedUrl(text: string): string | { fault: string } {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol))

@@ -2,9 +2,9 @@ import { cacheMark } from '../store/channels/cache-mark.ts'
 import type { Store } from '../store/store.ts'
 import type { Job } from './scheduler.ts'
 
-/** Changes without a notice take effect within this time. */
+/** Processes notify each other of changes. A change without a notification takes effect within this time. */
 const everyMs = 10_000
-/** After this many comparisons without a difference, everything is read again anyway. */
+/** After this many checks that found no change in the database, everything is reloaded anyway. */
 const mostEqual = 6
 
 /** The data that a process keeps in memory and reloads. */

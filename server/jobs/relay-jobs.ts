@@ -3,7 +3,8 @@ import type { RelayDeps } from '../relay/call/deps.ts'
 import { type Job, unchanged } from './scheduler.ts'
 
 /**
- * At this interval, data that calls left in memory is written to the database, and background responses are checked.
+ * The interval at which data that calls collected in memory is written to the database, and upstreams are asked whether
+ * background responses have ended.
  */
 const everyMs = 2_000
 

@@ -12,8 +12,8 @@ export interface Job {
 const quietEveryMs = 60_000
 
 /**
- * Starts the jobs. If a job is still running when it is due again, that run is skipped. A failure is reported and does
- * not stop the job. Returns a function that stops all jobs.
+ * Starts the jobs. If a job is still running when its next run is due, the next run is skipped. A failure is reported
+ * and does not stop the job. Returns a function that stops all jobs.
  */
 export function startJobs(jobs: readonly Job[], warn: (message: string) => void): () => Promise<void> {
   const timers = jobs.map((job) => {

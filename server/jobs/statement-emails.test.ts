@@ -31,7 +31,7 @@ forEachDatabase((_, openFresh) => {
 
   const setUser = (id: number, fields: object) =>
     api.store.write((trx) => trx.updateTable('users').set(fields).where('id', '=', id).execute())
-  /** A user who had 100 at the beginning of October, received 700 and spent 300. */
+  /** A user who had 100 quota units at the beginning of October, and received 700 and spent 300 in October. */
   const person = async (username: string, fields: object = {}) => {
     const made = await api.addPerson({ username })
     const balance = { quota: 500, used_quota: 300, granted_quota: 800, email: `${username}@example.com` }
@@ -86,7 +86,7 @@ forEachDatabase((_, openFresh) => {
     expect(await counts()).toEqual({ sent: 1 })
     now = at('2023-12-02T00:00:00Z')
     await rollUpUsage(api.store, now)
-    // Nothing happened in November.
+    // The account had no activity in November, so it gets no statement.
     expect(await run()).toBe(1)
   })
 
@@ -110,7 +110,7 @@ forEachDatabase((_, openFresh) => {
     expect(await run()).toBe(1)
   })
 
-  test('disabled accounts, accounts without an address or activity, and accounts that switched statements off get none', async () => {
+  test('no statement is sent to disabled accounts, to accounts without an email address or activity, or to accounts that switched statements off', async () => {
     await person('banned', { status: 2 })
     await person('silent', { email: '' })
     const idle = await api.addPerson({ username: 'idle' })
@@ -121,7 +121,7 @@ forEachDatabase((_, openFresh) => {
     expect(smtp.mails.map(({ to }) => to)).toEqual([['ada@example.com']])
   })
 
-  test('after a failure of the mail server, the email is tried again, but a rejected recipient is not', async () => {
+  test('an email is sent again after a failure of the mail server, but not if the mail server rejected its recipient', async () => {
     await person('bob')
     await setOptions(api, { SMTPPort: '1' })
     await run()
@@ -131,7 +131,7 @@ forEachDatabase((_, openFresh) => {
     await mailThrough(api, refusing)
     now += 600
     await run()
-    // The other email waits for its turn.
+    // Ada's email failed ten minutes ago and is not tried again yet. Bob's was rejected.
     expect(refusing.mails).toEqual([])
     expect(await counts()).toEqual({ waiting: 1, refused: 1 })
     await mailThrough(api, smtp)

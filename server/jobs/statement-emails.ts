@@ -30,7 +30,10 @@ const sendingDays = 5
 const daySeconds = 86_400
 /** The number of recipients that are looked up at a time. */
 const batch = 200
-/** Amounts have all their decimals, so that the lines visibly add up. */
+/**
+ * The number of decimals with which amounts are shown. With six decimals no amount is rounded, so the lines visibly add
+ * up.
+ */
 const decimals = 6
 
 /**

@@ -20,7 +20,7 @@ import { heartbeat, sweepHolds, sweepOwnHolds, unregisterNode } from './sweep-ho
 const noLimits = { rpm_limit: 0, tpm_limit: 0, concurrency_limit: 0, daily_budget: 0, monthly_budget: 0 }
 
 forEachDatabase((name, openFresh) => {
-  /** A node of this test with regular heartbeats, and what it reported. */
+  /** A node of this test. Its heartbeats count as regular, and `swept` contains the events that it reported. */
   function node(store: Store) {
     const swept: { holdId: string; charge: number }[] = []
     const nodeId = randomUUID()
@@ -31,7 +31,7 @@ forEachDatabase((name, openFresh) => {
     return { store, clock: systemClock, nodeId, events: events as never, swept, pulse: { isSteady: true } }
   }
 
-  /** Adds another node, with the given age of its last heartbeat by the database's clock. */
+  /** Adds another node, whose last heartbeat is `silentSeconds` old by the database's clock. */
   async function addForeign(
     store: Store,
     silentSeconds: number,
@@ -130,7 +130,7 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ used: 10, quota: 990, held: 0 })
   })
 
-  test('nodes with a heartbeat are left alone, no matter where they run and which process id they have', async () => {
+  test('holds of a node with a recent heartbeat are not closed, no matter on which host it runs and which process id it has', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const alive = await addForeign(store, 20)
@@ -141,7 +141,7 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ held: 20 })
   })
 
-  test('the holds of a process that has ended on this machine are swept without waiting', async () => {
+  test('the holds of a process that has ended on this machine are closed immediately', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const { pid } = spawnSync('true')
@@ -153,7 +153,7 @@ forEachDatabase((name, openFresh) => {
   })
 
   test.skipIf(!existsSync('/proc/self/stat'))(
-    'the holds of a live process on this machine are left alone, no matter how long it is silent (Linux)',
+    'the holds of a live process on this machine are not closed, no matter how old its last heartbeat is (Linux)',
     async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 500 })
@@ -201,7 +201,7 @@ forEachDatabase((name, openFresh) => {
     expect(await nodeIds(store)).toEqual([self.nodeId])
   })
 
-  test('a node whose heartbeat returns while it is being swept keeps its new calls and its entry', async () => {
+  test('a node whose heartbeats resume while its holds are being closed keeps its new holds, and stays listed', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const back = await addForeign(store, 40)
@@ -219,7 +219,7 @@ forEachDatabase((name, openFresh) => {
     expect((await nodeIds(store)).toSorted()).toEqual([back, self.nodeId].toSorted())
   })
 
-  test('holds of an unknown node are closed, except new holds, because the node may be about to register', async () => {
+  test('holds of a node that is not listed are closed, except new holds, because the node may be about to send its first heartbeat', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const createdAt = epochSeconds(systemClock)
@@ -238,7 +238,7 @@ forEachDatabase((name, openFresh) => {
     await heartbeat(paused)
     await unregisterNode(paused)
     await store.ledger.apply([holdOp(account, 10, { nodeId: paused.nodeId })])
-    // The paused node always leaves its own calls alone.
+    // A node never closes its own holds in `sweepHolds`.
     expect(await sweepHolds(paused)).toBe(0)
     await heartbeat(paused)
     await store.write((trx) => trx.updateTable('nodes').set({ host: 'another machine' }).execute())
@@ -246,7 +246,9 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ held: 10 })
   })
 
-  /** The ledger of a node. Its database may execute a statement after the node has given up on it. */
+  /**
+   * The ledger of a node. After `nextIsLate`, the next statement times out, and the test executes it later with `late`.
+   */
   function ledgerOf(store: Store, nodeId: string) {
     const late: (() => Promise<unknown>)[] = []
     const failures: Error[] = []
@@ -280,7 +282,7 @@ forEachDatabase((name, openFresh) => {
     return { userId, tokenId, amount, least: amount, crashCharge: 7, modelName: 'gpt-4o', requestId: 'the request' }
   }
 
-  test('if a hold appears after its call was refused, it is given back in full, and the holds of open calls stay', async () => {
+  test('a hold that the database executes after its call was refused is given back in full, and holds of open calls stay open', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const self = node(store)
@@ -291,7 +293,7 @@ forEachDatabase((name, openFresh) => {
     expect(await sweepOwnHolds(self, ledger)).toBe(0)
     await late[0]?.()
     expect(await figuresOf(store, account)).toMatchObject({ quota: 890, held: 110 })
-    // Other nodes leave this hold alone, because its process is alive.
+    // Sweeping dead nodes does not close this hold, because its process is alive.
     await heartbeat(self)
     expect(await sweepHolds(self)).toBe(0)
     expect(await sweepOwnHolds(self, ledger)).toBe(1)
@@ -331,7 +333,7 @@ forEachDatabase((name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('if a postponed charge finds its hold closed, this is reported, no matter how the first attempt failed', async () => {
+  test('if a hold is closed before its charge is written, the charge is reported as lost, no matter how the first attempt failed', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const { ledger, failures, lost } = ledgerOf(store, 'taken for dead')
@@ -342,7 +344,7 @@ forEachDatabase((name, openFresh) => {
     const rolledBack = () => Object.assign(new Error('canceled'), { code: '57014', severity: 'ERROR' })
     for (const failure of [refused(), rolledBack(), new Error('Connection terminated unexpectedly')]) {
       const hold = await ledger.hold({ ...asking(account, 10), requestId: id })
-      // The hold is old enough to be considered without an owner.
+      // Makes the hold old. Its node is not listed, so a sweep would not close it if it were new.
       await store.write((trx) => trx.updateTable('holds').set({ created_at: 1 }).execute())
       expect(await sweepHolds(node(store))).toBe(1)
       failures.push(failure)
@@ -359,7 +361,8 @@ forEachDatabase((name, openFresh) => {
     await store.ledger.apply(holds)
     const sweepers = [node(store), node(store), node(store)]
     await Promise.all(sweepers.map((self) => heartbeat(self)))
-    // All three nodes are this same process. Without this change, each would take the others for earlier processes.
+    // All three nodes belong to the process of this test. If they had its host name, each would consider the others
+    // dead, because they have its own process id.
     await store.write((trx) => trx.updateTable('nodes').set({ host: 'another machine' }).execute())
     await Promise.all(sweepers.map((self) => sweepHolds(self)))
     const swept = sweepers.flatMap((self) => self.swept.map((event) => event.holdId))
@@ -368,7 +371,7 @@ forEachDatabase((name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('holds of deleted accounts do not block the others', async () => {
+  test('holds of deleted accounts do not prevent the closing of other holds', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const other = await addAccount(store, { user: 1000, token: 500 })

@@ -25,8 +25,8 @@ import type { Store } from '../store/store.ts'
 import { fateOf } from './node-process.ts'
 
 /**
- * A process without a heartbeat for this time is considered dead. Including the time between two sweeps, its holds and
- * its share of limits are released within 30 seconds.
+ * A process whose last heartbeat is older than this is considered dead. Its holds and its shares of limits are released
+ * by the next sweep, within 30 seconds of that heartbeat.
  */
 export const deadAfterSeconds = 25
 const holdsPerBatch = 500
@@ -37,7 +37,7 @@ export interface SweepDeps {
   clock: Clock
   nodeId: string
   events: Events
-  /** Whether silence really means that the other nodes are dead; see `Pulse`. */
+  /** Shows whether another node without a heartbeat is really dead; see `Pulse`. */
   pulse: { readonly isSteady: boolean }
 }
 
@@ -56,21 +56,23 @@ export async function unregisterNode({ store, nodeId }: Pick<SweepDeps, 'store' 
 
 /**
  * Closes the holds of dead processes. It charges the prompt and the output that is known to have been delivered, gives
- * the rest back, and logs the call as interrupted. Then it returns the leases of these processes. Several nodes can do
- * this at the same time, because a hold can be closed only once.
+ * the rest back, and logs the call as interrupted. Then it returns the leases of these processes, which are amounts
+ * that they reserved for future holds. Several nodes can do this at the same time, because a hold can be closed only
+ * once.
  */
 export async function sweepHolds(deps: SweepDeps): Promise<number> {
   const nodes = await nodesAndHolds(deps.store, deps.nodeId)
   const dead = deadNodes(deps, nodes)
-  // Holds of nodes that are not listed count, too.
+  // If no other process has holds or leases, there is nothing to close. `othersHold` is the same in every row, and
+  // includes processes that are not listed.
   const closed = nodes.some(({ othersHold }) => !othersHold) ? 0 : await closeHoldsOf(deps, dead)
   await removeDeadNodes(deps.store, dead)
   return closed
 }
 
 /**
- * Closes all holds of a database that was just filled from a snapshot, in the same way as `sweepHolds`, because the
- * processes of these holds never ran on this database. No server may be running on it.
+ * Closes all holds of a database that was just filled from a snapshot, in the same way as `sweepHolds`. The processes
+ * that took these holds used another database, so they cannot close them here. No server may be using the database.
  */
 export async function closeCopiedHolds({ store, clock }: Pick<SweepDeps, 'store' | 'clock'>): Promise<number> {
   const dead = { gone: await holdNodeIds(store.read), ifSilent: [], afterSeconds: deadAfterSeconds }
@@ -78,11 +80,11 @@ export async function closeCopiedHolds({ store, clock }: Pick<SweepDeps, 'store'
 }
 
 /**
- * Returns leases that are stored under this process's name but that it does not know, because the database's response
- * was lost.
+ * Returns leases that the database has for this process but that the process does not have in memory, because the
+ * database's response was lost.
  */
 export async function sweepOwnLeases({ store, nodeId }: SweepDeps, { owns }: Pick<Leases, 'owns'>): Promise<void> {
-  // Ownership is checked after reading, as in `sweepOwnHolds`.
+  // Ownership is checked after the leases were read, for the same reason as in `sweepOwnHolds`.
   for (const lease of await leasesOf(store.read, nodeId)) if (!owns(lease.id)) await returnLease(store, lease)
 }
 
@@ -108,10 +110,10 @@ async function closeHoldsOf({ store, clock, nodeId, events }: ClosingDeps, dead:
 }
 
 /**
- * On this machine, the process table shows whether a process is dead. On other machines, only the heartbeat does, and
- * only if this process's own heartbeats have been arriving. Without this condition, every node would seem dead after a
- * time without the database or a pause of this machine. Only one process can use a SQLite database, so any other listed
- * node is an earlier process.
+ * Finds the nodes whose process is dead. For a node on this machine, the process table shows this. For a node on
+ * another machine, a missing heartbeat shows it, but only if the heartbeats of this process have been arriving.
+ * Otherwise every node would seem dead after the database was unavailable or this machine was paused. With SQLite, this
+ * condition is not needed: only one process can use the database, so any other listed node is an earlier process.
  */
 function deadNodes({ store, nodeId, pulse }: SweepDeps, nodes: readonly NodeRow[]): DeadNodes {
   // The clock of a paused machine might not notice the pause, but the database's clock does.
@@ -123,9 +125,9 @@ function deadNodes({ store, nodeId, pulse }: SweepDeps, nodes: readonly NodeRow[
 }
 
 /**
- * Closes holds that are stored under this process's name but that no call owns. If a hold was reported as not taken, it
- * is given back in full, because its call was never made. If the database rejected the charge of a hold, the hold is
- * closed as if this process had died.
+ * Closes holds that the database has for this process but that belong to no open call. If the call was refused because
+ * taking its hold had failed or timed out, nothing was sent upstream, and the hold is given back in full. If the
+ * database rejected the charge of a hold, the hold is closed as if this process had died.
  */
 export async function sweepOwnHolds(deps: SweepDeps, { stateOf }: Pick<Ledger, 'stateOf'>): Promise<number> {
   const { store, nodeId, events } = deps

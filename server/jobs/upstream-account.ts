@@ -22,7 +22,7 @@ export interface AskDeps {
   warn(message: string): void
 }
 
-/** The answer from an upstream, or the reason why there is none. */
+/** The response of an upstream, or the reason why there is none. */
 export type UpstreamResult<T> = { ok: true; value: T } | { ok: false; message: string }
 
 /** Queries upstreams about their accounts and models. */
@@ -35,7 +35,7 @@ export interface AskUpstream {
   allBalances(): Promise<boolean>
   /** The names of the channel's models, sorted. */
   models(id: number): Promise<UpstreamResult<string[]>>
-  /** The object at a URL, read through the channel's proxy and without its key. */
+  /** The JSON object at a URL, which is read through the channel's proxy and without its key. */
   prices(id: number, url: string): Promise<UpstreamResult<JsonObject>>
 }
 
@@ -43,7 +43,7 @@ export interface AskUpstream {
 const width = 8
 /** The maximum number of keys of one channel that are queried. Querying more would delay the response for too long. */
 const mostKeys = 50
-/** The longest time that the caller waits. Queries that are still running continue. */
+/** The longest time that `allBalances` waits. Queries that are still running then continue in the background. */
 const longestWaitMs = 30_000
 
 const absent = {

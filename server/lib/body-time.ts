@@ -1,6 +1,6 @@
 import { runningTimer } from './running-timer.ts'
 
-const slowestBytesPerMs = 32
+const slowestBytesPerMs = (32 * 1024) / 1000
 /** The longest delay that a timer supports, in milliseconds. */
 const mostMs = 2 ** 31 - 1
 

@@ -19,7 +19,7 @@ function machine() {
   }
 }
 
-test('follows the clock while the process runs', () => {
+test('RunningClock follows the underlying clock while the process runs', () => {
   const { clock, passes } = machine()
   for (let step = 0; step < 10; step++) {
     passes(250)
@@ -27,7 +27,7 @@ test('follows the clock while the process runs', () => {
   }
 })
 
-test('does not advance while the process is stopped', () => {
+test('RunningClock does not advance while the process is stopped', () => {
   const { clock, passes } = machine()
   passes(60_000)
   expect(clock.nowMs()).toBe(1_000_000)
@@ -37,14 +37,14 @@ test('does not advance while the process is stopped', () => {
   expect(clock.nowMs()).toBe(1_000_250)
 })
 
-test("does not advance while the whole machine is stopped, although the machine's monotonic clock is stopped as well", () => {
+test('RunningClock does not advance while the whole machine is stopped, which only the wall clock shows', () => {
   const { clock, time } = machine()
   time.ms += 60_000
   time.wallMs += 60_000
   expect(clock.nowMs()).toBe(1_000_000)
 })
 
-test('changes when the system time is changed by hand', () => {
+test('RunningClock follows a manual change of the system time', () => {
   const { clock, time } = machine()
   time.ms += 60_000
   expect(clock.nowMs()).toBe(1_060_000)

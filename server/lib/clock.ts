@@ -10,7 +10,7 @@ export function epochSeconds(clock: Clock): number {
   return Math.floor(clock.nowMs() / 1000)
 }
 
-/** If more time than this has passed since the last reading, the process did not run. */
+/** The longest time between two readings, in milliseconds, that counts as time in which the process ran. */
 const longestStepMs = 500
 
 /** The real clocks of the machine. Unlike the time of a `Clock`, tests cannot set them. */
@@ -25,9 +25,10 @@ const machineClocks: MachineClocks = { monotonicMs: () => performance.now(), wal
 
 /**
  * A clock that advances only while this process runs. It does not advance while a signal has stopped the process, while
- * the machine is stopped, or while the process is busy with long work. During such a pause, the process cannot know
- * whether other systems are silent, so waits are measured with this clock. It must be read every few hundred
- * milliseconds, because a longer gap between two readings counts as a pause.
+ * the machine is stopped, or while the process is busy with long work. Timeouts for other systems are measured with
+ * this clock, because during a pause, the process cannot know whether another system sends anything. The clock must be
+ * read every few hundred milliseconds, because a gap of more than `longestStepMs` between two readings counts as a
+ * pause.
  */
 export class RunningClock implements Clock {
   readonly #clock: Clock

@@ -1,7 +1,7 @@
 /**
- * Matches the positions at which a spreadsheet would begin a formula. These are before an operator at the start of a
- * cell, or after a separator that some countries use. The operator may be in full width, and spaces may precede it. An
- * apostrophe before the operator makes the cell a text.
+ * Matches the positions at which a spreadsheet would begin a formula: before an operator at the start of a cell, or
+ * after a separator that spreadsheets in some countries use. The operator may be a full-width character, and spaces may
+ * precede it. An apostrophe at such a position makes the cell a text.
  */
 const formulas = /(^|[;\t\r\n])(?=[\s\p{Cf}]*[=+\-@＝＋－＠﹢﹣−])/gu
 /** Matches a cell that begins with characters that a spreadsheet may drop. */

@@ -1,5 +1,6 @@
 /**
- * Does the work for all items, in their order and for at most `width` items at a time. Rejects with the first failure.
+ * Does the work for all items, for at most `width` of them at a time. The work starts in the order of the items.
+ * Rejects with the first failure.
  */
 export async function inParallel<T>(
   items: readonly T[],

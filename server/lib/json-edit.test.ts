@@ -86,7 +86,7 @@ describe('duplicate members', () => {
     ['{"":1,"":2}', ''],
     ['{"__proto__":1,"__proto__":2}', '__proto__'],
   ]
-  test.each(twice)('are noticed and named: %s', (text, path) => {
+  test.each(twice)('are detected, and the path of the first one is returned: %s', (text, path) => {
     expect(isTwice(text)).toBe(true)
     expect(findTwice(text)).toBe(path)
   })
@@ -100,12 +100,12 @@ describe('duplicate members', () => {
     '{"model\\u0000":1,"model":1}',
     '{"x":[{"a":1},{"a":1,"b":{"a":2}}],"a":{"a":{"a":[]}}}',
     '{"__proto__":{"a":1},"constructor":{"a":1}}',
-  ])('are not reported where there are none: %s', (text) => {
+  ])('are not reported for %s', (text) => {
     expect(isTwice(text)).toBe(false)
     expect(findTwice(text)).toBeUndefined()
   })
 
-  test('are not searched for in lists, where they have no effect', () => {
+  test('are not detected in objects within lists', () => {
     expect(isTwice('{"x":[{"a":1,"a":2}]}')).toBe(false)
   })
 })

@@ -77,7 +77,7 @@ function endOfValue(text: string, at: number): number {
  * Sets top-level members of the text of a JSON object. All other bytes stay the same, including unknown fields, the
  * spelling of numbers and the order of keys. If a key occurs more than once, its first and last occurrences are set,
  * because parsers differ in which one they use. The occurrences in between are not set, because their values may be
- * long. `text` must have been parsed before.
+ * long. `text` must be a valid JSON object.
  */
 export function setMembers(text: string, values: Readonly<Record<string, unknown>>): string {
   const pending = new Map(Object.entries(values))
@@ -99,7 +99,7 @@ export function setMembers(text: string, values: Readonly<Record<string, unknown
   return missing.length === 0 ? result : insertMembers(result, missing)
 }
 
-/** Removes every occurrence of a top-level member. `text` must have been parsed before. */
+/** Removes every occurrence of a top-level member. `text` must be a valid JSON object. */
 export function removeMember(text: string, key: string): string {
   let result = text
   for (;;) {
@@ -120,7 +120,10 @@ export function removeMember(text: string, key: string): string {
   }
 }
 
-/** Inserts members at the beginning of an object that does not have them. The text is not scanned. */
+/**
+ * Inserts members at the beginning of a JSON object, which must not have members with the same names. This is not
+ * checked.
+ */
 export function insertMembers(text: string, entries: readonly (readonly [string, unknown])[]): string {
   const open = text.indexOf('{') + 1
   const added = entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')
@@ -129,8 +132,9 @@ export function insertMembers(text: string, entries: readonly (readonly [string,
 }
 
 /**
- * The number of members of the object and of the objects nested in it, except those within lists. `JsonScan` counts the
- * same members, which it calls plain members, but it also counts duplicates.
+ * The number of members of the object and of the objects nested in it, except those within lists.
+ * `JsonScan.plainMembers` counts the same members of a text, including duplicates, so the two numbers differ if a name
+ * occurs twice in an object.
  */
 export function countPlainMembers(object: Readonly<Record<string, unknown>>): number {
   let count = 0
@@ -144,8 +148,8 @@ export function countPlainMembers(object: Readonly<Record<string, unknown>>): nu
 }
 
 /**
- * The path of the first plain member that occurs twice in a valid JSON object, for example `a.b`. Undefined if there is
- * none.
+ * The path of the first member that occurs twice in a valid JSON object or in an object nested in it, for example
+ * `a.b`. Objects within lists are not searched. Undefined if no member occurs twice.
  */
 export function findTwice(text: string): string | undefined {
   const open: { path: string; names: Set<string> }[] = []

@@ -46,7 +46,7 @@ const names = [
 ]
 const spaces = ['', '', '', ' ', '\n  ', '\t', '\r\n']
 
-/** A random JSON value with random spacing, whose names are written in several ways. */
+/** A random JSON value with random spacing. Its member names are written with and without escapes. */
 function value(depth: number): string {
   const space = () => random.pick(spaces)
   const kind = random.int(depth > 4 ? 4 : 8)
@@ -63,7 +63,7 @@ function value(depth: number): string {
 const body = () =>
   `${random.pick(spaces)}{${Array.from({ length: 20 }, () => `"text":${longText()},"content":${longText()}`).join(',')},"more":${value(0)}}`
 
-/** Damages a text in one to three places. */
+/** Changes one to three bytes of a text, and sometimes truncates it. */
 function damaged(bytes: Uint8Array): Uint8Array {
   const out = new Uint8Array(bytes)
   for (let count = 1 + random.int(3); count > 0; count--) {
@@ -73,7 +73,7 @@ function damaged(bytes: Uint8Array): Uint8Array {
   return random.chance(0.2) ? out.subarray(0, random.int(out.length)) : out
 }
 
-describe('a text with an outline is accepted, refused and read like one without:', () => {
+describe('parseJson gives the same result with and without an outline:', () => {
   test('valid texts', async () => {
     let outlined = 0
     for (let round = 0; round < 120; round++) {
@@ -90,7 +90,7 @@ describe('a text with an outline is accepted, refused and read like one without:
       if (!outline) continue
       outlined++
       expect(Buffer.compare(outline.restored(outline.text), bytes)).toBe(0)
-      // The values must be the same once every mark is replaced with its text.
+      // With every mark replaced by its string, the value must be the same as without an outline.
       const whole: unknown = JSON.parse(outline.text, (_, each: unknown) =>
         typeof each === 'string' ? outline.textOf(each) : each,
       )
@@ -123,7 +123,7 @@ describe('a text with an outline is accepted, refused and read like one without:
     ['a text after the end', '{"content":"', '"}"content":"x"'],
     ['deep nesting', `${'['.repeat(70)}{"content":"`, `"}${']'.repeat(70)}`],
   ])('%s', async (_, before, after) => {
-    // The first length fits into one step, and the second needs several.
+    // A text of the first length is read in one step, and a text of the second in several.
     for (const length of [80_000, 600_000]) {
       const bytes = new TextEncoder().encode(`${before}${'text '.repeat(length / 5)}${after}`)
       const plain = await outcome(bytes, false)
@@ -134,7 +134,7 @@ describe('a text with an outline is accepted, refused and read like one without:
   })
 })
 
-test('an edited outline has the bytes of the edited text', async () => {
+test('an edited outline is restored to the same bytes as the edited text', async () => {
   for (let round = 0; round < 60; round++) {
     const bytes = new TextEncoder().encode(body().replace('{', `{"model":"m",${random.pick(spaces)}`))
     const { parsed } = await outcome(bytes, true)
@@ -151,7 +151,7 @@ test('an edited outline has the bytes of the edited text', async () => {
   }
 })
 
-test('a mark within another text is not written', async () => {
+test('a mark that was put into another text, or changed, is refused', async () => {
   const { parsed } = await outcome(new TextEncoder().encode(`{"content":"${'text '.repeat(20_000)}"}`), true)
   const outline = parsed?.outline
   if (!outline) throw new Error('no outline')
@@ -166,7 +166,7 @@ test('a mark within another text is not written', async () => {
   expect(outline.textOf('anything else')).toBe('anything else')
 })
 
-test('short texts, texts of other members and names have no outline', async () => {
+test('a text has no outline if it is short or has no long strings in members named content or text', async () => {
   for (const text of [
     `{"content":"${'x'.repeat(60_000)}"}`,
     JSON.stringify({ list: Array.from({ length: 100 }, () => ({ content: 'x'.repeat(900) })) }),

@@ -2,7 +2,10 @@ import { Buffer, isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { type TextSize, TextSizer } from './text-sizer.ts'
 
-/** The beginning of every mark. Nobody can guess it, so no short string in a text can look like a mark. */
+/**
+ * The beginning of every mark, the short string that replaces a long one. Nobody can guess it, so no string in a
+ * caller's text can look like a mark.
+ */
 const key = `${randomBytes(12).toString('hex')}~`
 const openMark = `"${key}`
 /** The end of every mark. A text that begins with a mark and continues after this end does not count as a mark. */
@@ -10,8 +13,9 @@ const keyEnd = '~'
 
 const byteOrderMark = 0xef
 /**
- * The minimum share of a text's bytes that must be in long strings. All other bytes may be read twice. If they were
- * more than a quarter of the text, this could take more work than the limits for JSON bodies allow.
+ * The minimum share of a text's bytes that must be in long strings. The other bytes may be read twice, for the outline
+ * and for the whole text. If they were more than a quarter of the text, reading them twice could take more time than
+ * the limits for JSON bodies allow.
  */
 const leastShare = 0.75
 
@@ -21,7 +25,7 @@ const leastShare = 0.75
  * short values and the sizes of the long strings. The whole text is decoded and parsed only when it is first needed.
  */
 export class JsonOutline {
-  /** The text as it arrived, which is valid JSON in UTF-8. */
+  /** The original text, which is valid JSON in UTF-8. */
   readonly bytes: Uint8Array
   /** The JSON text with the marks, and its parsed value. */
   readonly text: string
@@ -76,7 +80,10 @@ export class JsonOutline {
     return JSON.parse(this.#decoded(start, end)) as string
   }
 
-  /** The bytes of an edited outline in which the marks have been replaced by the original strings. */
+  /**
+   * Replaces the marks in an edited outline with the original strings and returns the bytes. Throws if a mark was
+   * changed.
+   */
   restored(text: string): Uint8Array {
     const parts: Uint8Array[] = []
     let from = 0
@@ -90,7 +97,7 @@ export class JsonOutline {
     return Buffer.concat(parts)
   }
 
-  /** The bytes of a part that must not contain a mark. */
+  /** The bytes of a text between two marks. Throws if it contains a part of a mark. */
   #plain(text: string): Uint8Array {
     if (this.isMarked(text)) throw changed()
     return Buffer.from(text)
@@ -118,7 +125,7 @@ export class JsonOutline {
   }
 }
 
-/** The index of the string that a mark replaces. NaN for a text that only begins like a mark. */
+/** The index of the string that a mark replaces; NaN for a text that begins like a mark but is not one. */
 function indexIn(mark: string): number {
   const end = mark.length - 1
   return mark.indexOf(keyEnd, key.length) === end ? Number(mark.slice(key.length, end)) : Number.NaN

@@ -29,7 +29,7 @@ function counted(value: unknown, depth = 1): Omit<JsonShape, 'names' | 'plainMem
   return counts
 }
 
-describe('the counts match what the parser builds:', () => {
+describe('the counts match the parsed value:', () => {
   const long = 'x'.repeat(100)
   test.each<[string, unknown]>([
     ['a flat object', { a: 1, b: 'x', c: null, d: true }],
@@ -43,7 +43,7 @@ describe('the counts match what the parser builds:', () => {
     ['a chat', { model: 'm', messages: [{ role: 'user', content: [{ type: 'text', text: long }] }], stream: true }],
   ])('%s', (_, value) => {
     for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
-      // Scans the text in one step, and in steps of one and of seven bytes.
+      // undefined = one step for the whole text.
       for (const step of [undefined, 1, 7]) {
         const { values, containers, members, depth } = scanned(text, step)
         expect({ values, containers, members, depth }).toEqual(counted(value))
@@ -71,7 +71,7 @@ describe('different names are counted in a long text:', () => {
   })
 })
 
-describe('each byte is read only a few times, whatever the text, because quadratic time would take minutes', () => {
+describe('the scan of a long text takes linear time:', () => {
   const many = 1_000_000
   const shapes: [string, string][] = [
     ['a long string before many colons', `{"${'a'.repeat(many)}"${':'.repeat(many)}`],

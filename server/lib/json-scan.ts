@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** The contents of a JSON text, as scanned so far. */
+/** The counts of a JSON text, up to the position that the scan has reached. */
 export interface JsonShape {
   /** The number of strings, numbers, true, false, null, lists and objects. An empty list or object counts twice. */
   values: number
@@ -27,19 +27,22 @@ const openObject = 123
 const closeObject = 125
 
 /**
- * The first bytes of a string are read one by one. For the rest of a longer string, searching for the closing quote is
- * much faster.
+ * This many bytes at the start of a string are read one by one. In the rest of a longer string, the closing quote is
+ * found with `indexOf`, which is much faster.
  */
 const steppedBytes = 32
 /**
- * After an escaped quote, this many bytes are read one by one, because searching would be slow in a text full of
- * escapes.
+ * After an escaped quote, this many bytes are read one by one, because `indexOf` is slow in a string that contains many
+ * escaped quotes.
  */
 const steppedAfterEscape = 512
-/** The minimum size of a text whose names are counted. A shorter text cannot contain many different names. */
+/**
+ * The minimum size of a text whose names are counted. A shorter text cannot contain so many different names that
+ * parsing it is expensive.
+ */
 const namedFromBytes = 32 * 1024
 /**
- * The base-2 logarithm of the size of the set of names. The set has one bit for each hash, which is enough to
+ * The base-2 logarithm of the number of bits in the set of names. Each name sets the bit of its hash. This is enough to
  * distinguish about 10,000 names.
  */
 const nameBitsLog = 17
@@ -47,8 +50,8 @@ const nameBitsLog = 17
 const nothing = new Uint8Array(0)
 
 /**
- * An empty set of names from a finished scan, which is reused because allocating a new one for each long text would be
- * expensive.
+ * The cleared set of names of a finished scan. The next scan uses it, because allocating a set for each long text would
+ * be expensive.
  */
 let spareNames: Uint32Array | undefined
 
@@ -58,9 +61,9 @@ function newNames(): Uint32Array {
   return names
 }
 
-/** Texts are noted if they have at least this length, including their quotes. */
+/** The minimum length of the strings whose positions are recorded in `longTexts`, in bytes, including their quotes. */
 const longTextBytes = 1024
-/** The members that contain texts of people and models, in the formats of all services. */
+/** The names of the members that contain the texts of people and models in the formats of all services. */
 const textNames = ['"content"', '"text"'].map((name) => new TextEncoder().encode(name))
 
 /** The factor is different in each process, so that nobody can choose names whose hashes share a bit. */
@@ -68,8 +71,8 @@ const hashFactor = randomBytes(4).readUInt32LE() | 1
 
 /**
  * Counts the contents of a JSON text in steps, without building any value. This takes 1 to 3 ms for each MiB. A long
- * text can therefore be refused for its structure before it is parsed. Any bytes are accepted. The parser later decides
- * whether they are JSON. If they are not, the counts have no meaning.
+ * text can therefore be refused because of its structure before it is parsed. The scan accepts any bytes. If they are
+ * not JSON, the counts have no meaning, and the parser will report the error.
  */
 export class JsonScan implements JsonShape {
   values = 0
@@ -78,7 +81,10 @@ export class JsonScan implements JsonShape {
   plainMembers = 0
   depth = 0
   names = 0
-  /** The start and end of each long text, including its quotes; undefined if they are not noted. */
+  /**
+   * The start and end of each long string in a member named in `textNames`, including its quotes; undefined without
+   * `notesTexts`.
+   */
   readonly longTexts: number[] | undefined
   #bytes: Uint8Array
   #at = 0
@@ -86,13 +92,13 @@ export class JsonScan implements JsonShape {
   /** The level of the outermost open list; infinite if no list is open. */
   #listLevel = Number.POSITIVE_INFINITY
   /**
-   * The range of the last string, and a hash of its first bytes. If a colon follows, the string is the name of a
-   * member.
+   * The range of the last string that was read, and a hash of its first bytes. If a colon follows the string, it is the
+   * name of a member.
    */
   #start = 0
   #end = 0
   #hash = 0
-  /** The quoted name of the top-level member to search for, as it appears before the colon. */
+  /** The name of the top-level member to search for, with its quotes. */
   readonly #wanted: Uint8Array
   /** The position of the colon after the wanted name, until the next string has been read. */
   #wantedColon = -1
@@ -100,8 +106,8 @@ export class JsonScan implements JsonShape {
   #seen: Uint32Array | undefined
 
   /**
-   * `wanted` is the quoted name of the member of the top-level object whose string value is kept. If `notesTexts` is
-   * true, the ranges of long texts are noted.
+   * `wanted` is the name, with its quotes, of a top-level member. If the value of this member is a string, it is kept
+   * for `wantedString`. If `notesTexts` is true, `longTexts` is filled.
    */
   constructor(bytes: Uint8Array, wanted: Uint8Array = nothing, notesTexts = false) {
     this.#bytes = bytes
@@ -110,7 +116,9 @@ export class JsonScan implements JsonShape {
     if (bytes.length >= namedFromBytes) this.#seen = newNames()
   }
 
-  /** Continues with another text and adds its counts, including names, to the counts so far. */
+  /**
+   * Scans another text and adds its counts to the existing ones. A name that was already counted is not counted again.
+   */
   goOn(bytes: Uint8Array): void {
     this.#bytes = bytes
     this.#at = 0
@@ -191,8 +199,8 @@ export class JsonScan implements JsonShape {
   }
 
   /**
-   * The hash of the last string. Adds the rest of a long name, which had been skipped. It is added only once, even if
-   * several colons follow the string.
+   * The hash of the last string. The hash does not yet contain the bytes after the first `steppedBytes`, so they are
+   * added. They are added only once, even if several colons follow the string.
    */
   #nameHash(): number {
     let hash = this.#hash
@@ -210,8 +218,8 @@ export class JsonScan implements JsonShape {
   }
 
   /**
-   * Keeps a string as the value of the wanted member. If anything except white space is between the colon and the
-   * string, the string is not the value.
+   * Keeps a string as the value of the wanted member, unless there is anything except white space between the colon and
+   * the string.
    */
   #keepWanted(end: number): void {
     let at = this.#wantedColon + 1
@@ -220,7 +228,7 @@ export class JsonScan implements JsonShape {
     this.#wantedColon = -1
   }
 
-  /** Notes the last string if it is the value of a member that contains texts. */
+  /** Records the range of the last string if it is the value of a member named in `textNames`. */
   #noteText(texts: number[], end: number): void {
     const colonAt = this.#lastBefore(this.#start)
     if (this.#bytes[colonAt] !== colon) return
@@ -231,11 +239,11 @@ export class JsonScan implements JsonShape {
   #endsName(end: number, name: Uint8Array): boolean {
     const start = end - name.length
     for (let at = 0; at < name.length; at++) if (this.#bytes[start + at] !== name[at]) return false
-    // A quote after a backslash would be part of a longer name.
+    // If a backslash precedes the opening quote, the quote is part of a longer name.
     return this.#bytes[start - 1] !== backslash
   }
 
-  /** The position of the last byte before this one that is not white space. */
+  /** The position of the last byte before `at` that is not white space. */
   #lastBefore(at: number): number {
     let before = at - 1
     while ((this.#bytes[before] ?? quote) <= space) before--

@@ -10,8 +10,8 @@ export function isObject(value: unknown): value is JsonObject {
 const mostLevels = 500
 
 /**
- * The JSON text of a parsed value. Undefined if the value is nested too deeply. The limit exists because the time that
- * the runtime's serialiser takes grows with the square of the depth. Without it, 200 KB of brackets would take more
+ * The JSON text of a parsed value. Undefined if the value is nested too deeply. The depth is limited because the time
+ * of the runtime's serialiser grows with the square of the depth. Without the limit, 200 KB of brackets would take more
  * than a second.
  */
 export function tryStringify(value: unknown): string | undefined {

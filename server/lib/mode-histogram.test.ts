@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { Histogram, type Metric, Registry } from 'prom-client'
 import { ModeHistogram } from './mode-histogram.ts'
 
-test('a histogram is reported to Prometheus in the same form as prom-client reports it', async () => {
+test('ModeHistogram reports the same metrics as the histogram of prom-client', async () => {
   const bounds = [0.05, 0.1, 1, 300]
   const [own, library] = [new Registry(), new Registry()]
   const ours = new ModeHistogram('call_seconds', 'Duration "of" calls', bounds)

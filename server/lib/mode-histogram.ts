@@ -1,7 +1,7 @@
 interface Sums {
   /**
-   * The number of values in each bucket, without the values in smaller buckets. The last count is for values above all
-   * bounds.
+   * The number of values in each bucket. Values in smaller buckets are not included. (In Prometheus, they are.) The
+   * last count is for values above all bounds.
    */
   readonly counts: number[]
   count: number

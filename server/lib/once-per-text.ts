@@ -1,7 +1,10 @@
-/** Results that are kept at most. The texts come from requests, so without a limit callers could fill the memory. */
+/**
+ * The maximum number of results that are kept. The texts come from requests, so without a limit callers could fill the
+ * memory.
+ */
 const mostKept = 5_000
 
-/** A function of a text that is computed once for each text, as long as its result is kept. */
+/** Wraps a function so that its results are cached by text. If the cache is full, all results are dropped. */
 export function oncePerText<T>(compute: (text: string) => T): (text: string) => T {
   const kept = new Map<string, T>()
   return (text) => {

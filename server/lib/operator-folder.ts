@@ -11,8 +11,8 @@ export function isOperatorFolder(folder: string): boolean {
 }
 
 /**
- * The absolute path of the folder that an option names. Throws if `isOperatorFolder` is false for it, because the value
- * in the database may not have been checked.
+ * The absolute path of the folder that an option names. Throws if `isOperatorFolder` is false for the folder. The
+ * option's value in the database may not have been checked before.
  */
 export function operatorFolder(dataDir: string, option: string, folder: string): string {
   if (!isOperatorFolder(folder)) throw new Error(`${option} is not a folder that may be used`)

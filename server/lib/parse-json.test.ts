@@ -30,7 +30,7 @@ describe('a text beyond a limit is not parsed, whether it is short or long:', ()
   ])('%s', async (_, text, words) => {
     expect((await outcome(text)).fault).toContain(`limit: ${words}`)
     expect((await outcome(lengthened(text))).fault).toContain(`limit: ${words}`)
-    // The parser would have reported a syntax error for this text.
+    // This text is not valid JSON, but the limit is reported, because the text is not parsed.
     expect((await outcome(`${text}oops`)).fault).toContain('limit:')
   })
 
@@ -54,7 +54,7 @@ test('a long text is read in steps of two mebibytes, and gives the same value as
   expect(await outcome(text)).toMatchObject({ turns: 0 })
 })
 
-test('a scan stops as soon as a limit is exceeded: for a long list of lists, that is after the first step', async () => {
+test('a scan ends after the step in which a limit is exceeded, which is the first step for a long list of lists', async () => {
   expect((await outcome('[],'.repeat(10 * mebibyte))).turns).toBe(1)
 })
 
@@ -63,7 +63,7 @@ test('encoding errors and syntax errors are distinguished', async () => {
   expect((await outcome(new Uint8Array([34, 0xff, 34]))).fault).toBe('encoding: is not valid UTF-8')
 })
 
-test('a text that is not admitted is refused before it is parsed', async () => {
+test('a text that `admit` refuses is not parsed', async () => {
   const wanted = new TextEncoder().encode('"model"')
   const seen: (string | undefined)[] = []
   const admit: ParseOptions['admit'] = async (scan) => {

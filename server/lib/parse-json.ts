@@ -34,32 +34,32 @@ export class JsonFault extends Error {
 
 /** The number of bytes read in one step, which takes a few milliseconds. */
 const stepBytes = 2 * 1024 * 1024
-/** Up to this size, everything is done in one step. */
+/** A text of up to this size is scanned and parsed in one step. */
 const shortBytes = 256 * 1024
-/** Up to this size, a text is always parsed, because an outline would not be cheaper. */
+/**
+ * A shorter text is always decoded and parsed as a whole, because an outline (see `JsonOutline`) would not be cheaper.
+ */
 const outlinedFromBytes = 64 * 1024
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Options for scanning a long text. */
+/** Options of `parseJson`. `admit` and `wanted` apply only to long texts. */
 export interface ParseOptions {
   limits: JsonLimits
   turns: Turns
-  /**
-   * Called after a text has been scanned and before it is parsed. Throws to refuse the text, so that it need not be
-   * parsed.
-   */
+  /** Called after a long text has been scanned and before it is parsed. If it rejects, the text is not parsed. */
   admit?: ((scan: JsonScan) => Promise<void>) | undefined
-  /** The quoted name of the member that `admit` reads. */
+  /** The name, with its quotes, of the top-level member whose value `admit` reads. */
   wanted?: Uint8Array
-  /** True if an outline is enough for a text that has long strings. */
+  /** True to return an outline for a text that consists mostly of long strings. */
   outlines?: boolean
 }
 
 /**
  * Parses JSON within limits. A parsed value can be a hundred times as large as its text, and parsing then takes
  * correspondingly long. The text is therefore scanned first. If it exceeds the limits, it is refused without being
- * parsed. A long text is read in steps, and each step waits for its turn. Throws JsonFault, or rejects with it.
+ * parsed. A long text is read in steps, and each step waits for its turn. Throws JsonFault for a short text, and
+ * rejects with it for a long one.
  */
 export function parseJson(bytes: Uint8Array, options: ParseOptions): ParsedJson | Promise<ParsedJson> {
   if (bytes.length > shortBytes) return inSteps(bytes, options)

@@ -1,5 +1,5 @@
 /**
- * True if the program runs as TypeScript files in folders. The two other forms are bundles in one folder, and an
+ * True if the program runs from its TypeScript files. The program has two other forms: bundles in one folder, and an
  * executable file that contains the bundles in its own file system.
  */
 
@@ -11,7 +11,7 @@ const isSource = import.meta.path.endsWith('.ts')
  */
 export const isExecutableFile = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/i.test(import.meta.path)
 
-/** The text that people type before a command. */
+/** The words that start the program on the command line, as shown in help texts. */
 export const programName = isExecutableFile
   ? 'tollgate'
   : /[\\/]node_modules[\\/]tollgate[\\/]/.test(import.meta.path)

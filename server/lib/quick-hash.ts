@@ -1,6 +1,6 @@
 /**
- * If a text is longer than twice this, only its length and this many characters at each end are hashed, so that the
- * cost does not grow with the text.
+ * If a text has more than twice this number of characters, only this many characters at each end and the length are
+ * hashed. The cost therefore does not grow with the text.
  */
 const endCharacters = 1024
 

@@ -1,4 +1,7 @@
-/** The length of one step of a wait, and the maximum time that counts for one step, in milliseconds. */
+/**
+ * A wait is divided into steps. These are the length of a step, and the maximum time that counts for a step, in
+ * milliseconds.
+ */
 const stepMs = 250
 const mostOfStepMs = 500
 

@@ -6,7 +6,7 @@ import { TextSizer } from './text-sizer.ts'
 const random = seeded(33)
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** The sizes of the string as the parser reads it. */
+/** The expected size, computed from the parsed string. Undefined if the string is not valid. */
 function parsed(bytes: Uint8Array): { characters: number; extraBytes: number } | undefined {
   try {
     const text: unknown = JSON.parse(decoder.decode(bytes))
@@ -17,7 +17,7 @@ function parsed(bytes: Uint8Array): { characters: number; extraBytes: number } |
   }
 }
 
-/** Measures the string at every offset within a machine word, with other bytes around it. */
+/** Measures the string at each of the four offsets within a 32-bit word, with other bytes around it. */
 function sizes(string: Uint8Array) {
   return [0, 1, 2, 3].map((before) => {
     const bytes = new Uint8Array(before + string.length + 5).fill(0x5c)
@@ -37,7 +37,7 @@ const quoted = (...parts: (string | number[])[]) =>
     Buffer.concat([Buffer.from('"'), ...parts.map((part) => Buffer.from(part as string)), Buffer.from('"')]),
   )
 
-test('every byte, alone and after a backslash, with different numbers of letters around it', () => {
+test('a string with any byte, plain or after a backslash, has the size of the parsed string', () => {
   for (let byte = 0; byte < 256; byte++)
     for (const around of [0, 1, 3, 4, 15, 16, 17, 40]) {
       const letters = 'x'.repeat(around)
@@ -48,7 +48,7 @@ test('every byte, alone and after a backslash, with different numbers of letters
     }
 })
 
-test('escapes of every kind of code unit, in pairs and cut short', () => {
+test('a string with two escapes, complete or truncated, has the size of the parsed string', () => {
   const codes = [
     '0000',
     '007F',
@@ -75,7 +75,7 @@ test('escapes of every kind of code unit, in pairs and cut short', () => {
         }
 })
 
-test('random strings of all scripts, escapes and damage are measured and refused like the parser does', () => {
+test('a random string has the size of the parsed string, or is refused if the parser refuses it', () => {
   const pieces = [
     'letters and words ',
     'é',

@@ -19,7 +19,7 @@ test('a month begins and ends at midnight in its time zone, before and after a c
   expect(dayOf(berlin, at('2026-10-31T23:00:00Z'))).toBe('2026-11-01')
 })
 
-test('a range is divided where the offset changes', () => {
+test('offsetPieces divides a range at the hour in which the offset of the zone changes', () => {
   const hour = (text: string) => at(text) / 3600
   expect(offsetPieces(zone('Europe/Berlin'), at('2026-09-30T22:00:00Z'), at('2026-10-31T22:59:59Z'))).toEqual([
     { from: hour('2026-09-30T22:00:00Z'), offset: 120 },

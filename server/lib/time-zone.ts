@@ -42,8 +42,8 @@ export function fixedZone(offset: number): TimeZone {
 }
 
 /**
- * Splits a time range into pieces in which the zone's offset stays the same. `from` is the hour since 1970 in which a
- * piece begins. `start` and `end` are epoch seconds.
+ * Splits a time range into pieces in which the zone's offset stays the same. `from` is the start of a piece, in whole
+ * hours since 1970. `start` and `end` are epoch seconds.
  */
 export function offsetPieces({ offsetAt }: TimeZone, start: number, end: number): { from: number; offset: number }[] {
   const pieces = [{ from: Math.floor(start / hourSeconds), offset: offsetAt(start) }]

@@ -28,15 +28,15 @@ import { type RealtimeDeps, serveRealtime } from './realtime/serve-realtime.ts'
 import { serveResponses } from './realtime/serve-responses.ts'
 import { serveRelay } from './serve-call.ts'
 
-/** Ids of stored responses, conversations and items. */
+/** The pattern of the ids of stored responses, conversations and items. */
 const storedIdForm = '[A-Za-z0-9_-]{1,200}'
 
 const responses: CallRoute = { path: '/v1/responses', mode: 'chat', dialect: 'openai-responses' }
 const embeddings: CallRoute = { path: '/v1/embeddings', mode: 'embeddings', dialect: 'openai-chat' }
 
 /**
- * Adds all routes under /v1 and /dashboard that accept a relay token, except the POSTs of `relayPathOf`. Those are the
- * hot path, so they are served before the router is called (see app.ts).
+ * Adds all routes under /v1 and /dashboard that accept a relay token, except the POST requests that `callRouteOf`
+ * recognizes. Those are the hot path, so they are served before the router is called (see app.ts).
  */
 export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: RateLimiter): void {
   const allowAll = cors({
@@ -95,7 +95,7 @@ function notServedDialect(path: string, c: AppContext): DialectName {
   return readerDialect(c.req.raw)
 }
 
-/** Calls about responses and conversations that a service stores. */
+/** Adds the routes for responses and conversations that are stored at an upstream. */
 function mountStored(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
   for (const { method, path } of storedPaths) {
     const [, kind] = /^\/v1\/(responses|conversations)/.exec(path) ?? []
@@ -115,7 +115,7 @@ function mountStored(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
 }
 
 function mountModels(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
-  // Clients of every dialect request this path. The way in which they send their key shows which dialect they use.
+  // Clients of every dialect request this path. The header with their key shows which dialect they use.
   const dialectOf = (c: AppContext) => readerDialect(c.req.raw)
   const list = (c: AppContext) =>
     answer(c, deps, async (caller) => c.json(modelList(dialectOf(c))(await usable(deps, caller))), dialectOf(c))
@@ -167,14 +167,17 @@ async function named(deps: RelayRouteDeps, caller: Caller, model: string): Promi
   throw new GatewayError('model_not_found', `The model '${model}' does not exist`, { param: 'model' })
 }
 
-/** Even a call that costs nothing needs a token that has quota left. */
+/** Throws if the token has no quota left. Free calls also require quota. */
 async function requireQuota(deps: RelayRouteDeps, caller: Caller): Promise<void> {
   if (caller.unlimited || (await fromDatabase(tokenHasQuota(deps.store.read, caller.tokenId)))) return
   deps.exhausted(caller.tokenId)
   throw tokenExhausted(caller)
 }
 
-/** The result of a database query. A failed query is not the caller's fault. */
+/**
+ * Returns the result of a database query. If the query fails, throws `database_unavailable`, because the failure is not
+ * the caller's fault.
+ */
 async function fromDatabase<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

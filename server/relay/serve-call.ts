@@ -69,14 +69,14 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     if (error instanceof GatewayError && error.code === 'token_exhausted') deps.exhausted(caller.tokenId)
     throw error
   } finally {
-    // When the upstream responds, it has read the upload, so the upload can be removed.
+    // The upstream reads the whole upload before it responds, so the stored upload can be deleted.
     if (body?.kind === 'form') await body.form.dispose()
   }
 }
 
 /**
- * A body of the Responses API in which references to items stored by the gateway, and summaries encrypted by it, are
- * replaced by their content.
+ * Returns a body of the Responses API. References to items that the gateway stored are replaced by the items. Summaries
+ * that the gateway encrypted are replaced by their text.
  */
 function completeBody({ relay: { itemStore, compactionSeals } }: RelayRouteDeps, caller: Caller, read: CallBody) {
   return withSummaries(compactionSeals, caller, withItems(itemStore, caller, read))
@@ -89,7 +89,7 @@ function completeBody({ relay: { itemStore, compactionSeals } }: RelayRouteDeps,
 function answered(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, call: RelayCall): Promise<Response> {
   const answering = relay(deps.relay, call)
   const everyMs = deps.relay.settings().KeepAliveInterval * 1000
-  // Calls of other kinds may be answered without a stream.
+  // Only these two kinds of calls always receive a stream if they request one.
   const isStream = call.facts.stream && (call.mode === 'chat' || call.mode === 'completions')
   if (!isStream || everyMs === 0) return answering
   const failed = async (error: unknown) => {
@@ -103,7 +103,7 @@ function answered(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, call
   return answerInTime({ call, watch: deps.relay.deadlineWatch, everyMs, answering, failed })
 }
 
-/** The model named by a request that could not be read as a call. */
+/** The model that a request names, for a request from which no call could be built. */
 function requestedModel({ pathModel }: Incoming, { model }: CallRoute, body: CallBody | undefined): string {
   const named = body?.kind === 'form' ? body.form.fields.get('model') : body && fieldsOf(body)['model']
   return pathModel ?? model ?? (typeof named === 'string' ? named : '')

@@ -104,6 +104,17 @@ describe('a stream', () => {
       expect(assemble(decodeAll(ollamaChat, stream.slice(0, count))).failure?.code).toBe('upstream_stream_incomplete')
   })
 
+  test.each([
+    ['no count of the prompt', { eval_count: 4 }],
+    ['a negative count of the response', { prompt_eval_count: 3, eval_count: -1 }],
+    ['a count that is not a number', { prompt_eval_count: '3', eval_count: 4 }],
+  ])('with %s has no usage', (_, counts) => {
+    const last = JSON.stringify({ model: 'q', message: { role: 'assistant', content: '' }, done: true, ...counts })
+    const { reply, ended } = assemble(decodeAll(ollamaChat, [...stream.slice(0, -1), last]))
+    expect(ended).toBe(true)
+    expect(reply.usage).toBeUndefined()
+  })
+
   test('that contains an error is reported as an error', () => {
     const { failure } = assemble(decodeAll(ollamaChat, [...stream.slice(0, 2), '{"error":"runner died"}']))
     expect(failure?.message).toBe('runner died')

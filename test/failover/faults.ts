@@ -1,5 +1,5 @@
 import * as fake from '../helpers/fake-upstream.ts'
-import { eventsOf, textOf } from '../relay/setup.ts'
+import { eventsOf, textOf, untilHeard } from '../relay/setup.ts'
 import { type Heard, longModel, model, type Stage } from './stage.ts'
 
 /**
@@ -192,7 +192,7 @@ export const faults: readonly Fault[] = [
     needs: 'StreamRescue',
     passes: 'one answer, continued by the other channel',
     async play(stage) {
-      stage.upstream.forKey('primary', fake.cutsStream('reset', { chunks: words, after: 4 }))
+      stage.upstream.forKey('primary', fake.cutsStream('reset', { chunks: words, after: 4, when: untilHeard('was') }))
       stage.upstream.forKey('fallback', continues())
       const heard = await stage.ask(stream)
       isWhole(heard, true)
@@ -288,7 +288,7 @@ export const faults: readonly Fault[] = [
     passes: 'one answer, continued by the other channel in another way',
     async play(stage) {
       await stage.changeChannels({ fallback: { type: mistral } })
-      stage.upstream.forKey('primary', fake.cutsStream('reset', { chunks: words, after: 4 }))
+      stage.upstream.forKey('primary', fake.cutsStream('reset', { chunks: words, after: 4, when: untilHeard('was') }))
       stage.upstream.forKey('fallback', continues('refuses'))
       const heard = await stage.ask(stream)
       isWhole(heard, true)

@@ -93,6 +93,7 @@ describe('a field of the wrong type or size is named in the error:', () => {
     [chatPath, { ...chat, n: 129 }, 'invalid_field_value', 'n'],
     [chatPath, { ...chat, n: 1.5 }, 'invalid_field_value', 'n'],
     [chatPath, { ...chat, n: '2' }, 'invalid_field_value', 'n'],
+    ['/v1/responses', { model: long, input: 'Hi' }, 'invalid_field_value', 'model'],
     ['/v1/completions', { model: 'm' }, 'required_field_missing', 'prompt'],
     ['/v1/completions', { model: 'm', prompt: {} }, 'invalid_field_value', 'prompt'],
     ['/v1/completions', { model: 'm', prompt: [true] }, 'invalid_field_value', 'prompt'],

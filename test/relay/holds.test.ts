@@ -12,6 +12,7 @@ import {
   type Rig,
   see,
   startRelayRig,
+  untilHeard,
 } from './setup.ts'
 
 let rig: Rig
@@ -43,7 +44,7 @@ describe('a stream releases its hold once, on', () => {
   })
 
   test('an upstream that breaks off: what was delivered is charged according to the gateway’s own count', async () => {
-    rig.upstream.next(fake.cutsStream('reset', { after: 4 }))
+    rig.upstream.next(fake.cutsStream('reset', { after: 4, when: untilHeard('word2') }))
     const seen = await see(post(chatStream))
     expectErrorEvent(seen, 'upstream_stream_error')
     const { rows } = await chargedUnits(rig, caller)

@@ -186,10 +186,14 @@ describe('an HTTP/2 upstream that fails', () => {
   }
 
   test('a stream that is reset in the middle does not affect other streams', async () => {
-    upstream.next(fake.okStream({ chunks: 10, delayMs: 30 }), fake.cutsStream('stream-reset', { after: 3 }))
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+    upstream.next(
+      fake.okStream({ chunks: 10, delayMs: 30 }),
+      fake.cutsStream('stream-reset', { after: 3, when: begun }),
+    )
     const [good, cut] = await Promise.all([
       call(streamed),
-      until(() => upstream.requests.length === 1).then(() => call(streamed)),
+      until(() => upstream.requests.length === 1).then(() => seeWord(streamed, begin)),
     ])
     expect(eventsOf(good.text).at(-1)).toBe('[DONE]')
     expectErrorEvent(cut, 'upstream_stream_error')
@@ -222,6 +226,9 @@ describe('a caller of an HTTP/2 upstream', () => {
   })
 
   test('who reads slowly slows down only their own stream, not the others on the connection', async () => {
+    // Earlier tests may have left more than one connection, and the next call may use any of them.
+    upstream.dropConnections('fin')
+    await until(() => upstream.openConnections === 0)
     const state = { written: 0 }
     const event = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'word '.repeat(2000) } }] })}\n\n`
     upstream.next(

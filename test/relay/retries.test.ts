@@ -12,6 +12,7 @@ import {
   see,
   startRelayRig,
   until,
+  untilHeard,
 } from './setup.ts'
 
 let rig: Rig
@@ -235,7 +236,7 @@ describe('retry', () => {
     await rig.channel({ key: 'key-a', priority: 1 })
     await rig.channel({ key: 'key-b' })
     await rig.gateway.setOption('RetryTimes', '3')
-    rig.upstream.forKey('key-a', fake.cutsStream('reset', { after: 2 }))
+    rig.upstream.forKey('key-a', fake.cutsStream('reset', { after: 2, when: untilHeard('word0') }))
     const { seen } = await call(chatStream)
     expectErrorEvent(seen, 'upstream_stream_error')
     expect(keys()).toEqual(['key-a'])

@@ -119,6 +119,20 @@ export interface Seen {
   broken: boolean
 }
 
+const listeners = new Set<(text: string) => void>()
+
+/** Resolves once the text of a response that is being read with `see` contains this text. */
+export function untilHeard(wanted: string): Promise<void> {
+  return new Promise((resolve) => {
+    const listen = (text: string) => {
+      if (!text.includes(wanted)) return
+      listeners.delete(listen)
+      resolve()
+    }
+    listeners.add(listen)
+  })
+}
+
 /** Reads a response until it ends or breaks off. `onText` gets the text so far, each time more has arrived. */
 export async function see(answer: Response | Promise<Response>, onText?: (text: string) => void): Promise<Seen> {
   const response = await answer
@@ -129,6 +143,7 @@ export async function see(answer: Response | Promise<Response>, onText?: (text: 
     for await (const bytes of response.body ?? []) {
       text += decoder.decode(bytes, { stream: true })
       onText?.(text)
+      for (const listen of listeners) listen(text)
     }
   } catch {
     broken = true

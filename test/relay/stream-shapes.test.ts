@@ -121,6 +121,22 @@ describe('an event of 20 MB on one line', () => {
     await charged(rig, caller, 35)
   })
 
+  test('ends the stream with an error if it is not JSON, because its beginning has already been sent', async () => {
+    const caller = await rig.caller()
+    rig.upstream.next(
+      fake.behaviour('a damaged long event', async (exchange) => {
+        exchange.head(200, fake.streamHeaders())
+        await exchange.write('data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n')
+        await exchange.write(`data: {"choices":[{"index":0,"delta":{"content":"${'x'.repeat(600_000)}\n\n`)
+        await exchange.write('data: {"choices":[{"index":0,"delta":{"content":"world"}}]}\n\ndata: [DONE]\n\n')
+        exchange.end()
+      }),
+    )
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    expectErrorEvent(seen, 'upstream_stream_error')
+    expect(seen.text).not.toContain('world')
+  })
+
   test('is ended with a blank line before the error event if the stream breaks off inside it', async () => {
     const caller = await rig.caller()
     rig.upstream.next(

@@ -5,7 +5,7 @@ import { createBreaker } from '../../server/relay/routing/breaker.ts'
 import { createRetryBudget } from '../../server/relay/routing/retry-budget.ts'
 import { dialects, frameOf } from '../helpers/dialects.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Caller, type Rig, see, startRelayRig } from '../relay/setup.ts'
+import { type Caller, type Rig, see, startRelayRig, untilHeard } from '../relay/setup.ts'
 
 /** For each dialect, the type of a channel that uses it. */
 const types: Readonly<Record<DialectName, number>> = {
@@ -54,6 +54,8 @@ interface Said {
   breaks?: Break
   /** If true, the text part ends before the stream breaks off. */
   endsText?: boolean
+  /** The range of the text that the answer cites, in UTF-16 code units. */
+  cites?: { start: number; end: number }
   /** The usage in the first event of the answer. */
   early?: { promptTokens: number; completionTokens: number; cachedTokens?: number }
   /** The usage at the end of the answer. */
@@ -67,6 +69,7 @@ export function says({
   thought,
   breaks,
   endsText,
+  cites,
   early,
   usage = usageOf(text),
 }: Said): fake.Behaviour {
@@ -79,13 +82,19 @@ export function says({
       id: 'of-the-service',
       model: 'm-2026',
     })
+    const firstPiece = JSON.stringify((thought ?? text).slice(0, size - 1)).slice(1, -1)
+    const begun = breaks === 'reset' ? untilHeard(firstPiece) : undefined
     exchange.head(200, fake.streamHeaders())
     const events = eventsOfText(text, size, thought)
     if (early && events[0]?.type === 'start') events[0] = { ...events[0], usage: early }
     if (!(await exchange.write(events.map((event) => encoder.push(event)).join('')))) return
     const index = thought === undefined ? 0 : 1
+    if (cites) {
+      const citations = [{ url: 'https://example.org/', title: 'Example', ...cites }]
+      await exchange.write(encoder.push({ type: 'detail', choice: 0, index, detail: { citations } }))
+    }
     if (endsText) await exchange.write(encoder.push({ type: 'part-end', choice: 0, index }))
-    if (breaks !== undefined) return breakOff(exchange, name, breaks)
+    if (breaks !== undefined) return breakOff(exchange, name, breaks, begun)
     const end: StreamEvent[] = [
       { type: 'part-end', choice: 0, index },
       { type: 'stop', choice: 0, stop: { reason: 'stop' } },
@@ -96,7 +105,13 @@ export function says({
   })
 }
 
-async function breakOff(exchange: fake.Exchange, name: DialectName, how: Break): Promise<void> {
+/** Breaks a stream off. A reset waits until `begun` resolves. */
+async function breakOff(
+  exchange: fake.Exchange,
+  name: DialectName,
+  how: Break,
+  begun: Promise<void> | undefined,
+): Promise<void> {
   if (how === 'hang') return exchange.hang()
   if (how === 'error') {
     const failure = { status: 529, kind: 'overloaded', message: 'overloaded' } as const
@@ -110,8 +125,8 @@ async function breakOff(exchange: fake.Exchange, name: DialectName, how: Break):
     return exchange.end()
   }
   if (how === 'end') return exchange.end()
-  // Waits until the gateway has read everything, because a reset discards unread data.
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  // A reset discards what the gateway has not read yet. The limit is for callers who never get the text.
+  await Promise.race([begun, new Promise((resolve) => setTimeout(resolve, 250))])
   exchange.reset()
 }
 

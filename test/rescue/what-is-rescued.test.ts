@@ -391,3 +391,25 @@ test('if the service had ended its text part before the stream broke off, the co
     }
   }
 })
+
+test.each([
+  ['the same text part counts from the beginning of that part', 'openai-responses', false],
+  ['the same text part of another dialect counts from the beginning of that part', 'gemini', false],
+  ['a new text part counts from the beginning of the new part', 'openai-responses', true],
+] as const)('the range of a citation in the continuation of %s', async (_, other, endsText) => {
+  await rig.services('openai-responses', other)
+  const rest = text.slice(cut)
+  rig.next(
+    says({ text: text.slice(0, cut), breaks: 'end', endsText }),
+    goesOn(text, { cites: { start: 1, end: rest.length } }),
+  )
+  const { text: body } = await rig.whole('openai-responses')
+  const { response } = JSON.parse(eventsOf(body).at(-1) ?? '{}') as {
+    response: { output: { content: { text: string; annotations: { start_index: number; end_index: number }[] }[] }[] }
+  }
+  const parts = response.output.flatMap(({ content }) => content)
+  const cited = parts.flatMap((part) =>
+    part.annotations.map((each) => part.text.slice(each.start_index, each.end_index)),
+  )
+  expect(cited).toEqual([rest.slice(1)])
+})

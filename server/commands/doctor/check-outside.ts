@@ -31,7 +31,7 @@ export const checkClock: Check = {
     const findings: Finding[] = []
     if (store.dialect === 'postgres') findings.push(judged('the database', (Date.now() - nowMs) / 1000))
     const date = await upstreamDate({ store, signal })
-    // This is not exact, because the header has whole seconds and the response takes a moment.
+    // The difference is not exact, because the header contains whole seconds and the response takes some time.
     if (date !== undefined) findings.push(judged('the upstreams', (Date.now() - date) / 1000))
     else findings.push(ok('No upstream could be asked for the time.'))
     return findings
@@ -45,7 +45,9 @@ function judged(whose: string, seconds: number): Finding {
   return off > inexactSeconds ? warn(text, 'Set the clocks by NTP.') : ok(text)
 }
 
-/** The time of the first upstream that responds, in epoch milliseconds. No key is sent. */
+/**
+ * The current time according to the first upstream that responds, in epoch milliseconds. The requests contain no key.
+ */
 async function upstreamDate({ store, signal }: Pick<Patient, 'store' | 'signal'>): Promise<number | undefined> {
   const rows = await allChannels(store.read)
   const urls = rows
@@ -96,7 +98,10 @@ export const checkProxy: Check = {
 /** An address for documentation (RFC 5737), which no caller has. */
 const forged = '203.0.113.77'
 
-/** The events of the check's stream. Each event is confirmed through the database when it arrives. */
+/**
+ * Requests the test stream of the server through its public address, and returns the events. Each event is confirmed
+ * through the database when it arrives.
+ */
 async function streamed(url: string, { store, secrets, signal }: Patient): Promise<DoctorEvent[]> {
   const subject = randomBase62(20)
   const secret = randomBase62(40)

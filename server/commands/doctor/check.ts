@@ -48,7 +48,7 @@ export async function checked(check: Check, patient: Omit<Patient, 'signal'>): P
   return Promise.race([run, late])
 }
 
-/** A list of names for a sentence. It has at most five names. */
+/** Joins names for a sentence. Only the first five are listed. */
 export function someOf(names: readonly string[]): string {
   const more = names.length - 5
   return more > 0 ? `${names.slice(0, 5).join(', ')} and ${more} more` : names.join(', ')

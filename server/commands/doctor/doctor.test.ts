@@ -60,7 +60,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   const setAddress = (gateway: GatewayProcess, value: string) =>
     gateway.api('PUT', '/api/option/', { key: 'ServerAddress', value })
 
-  test('a healthy installation has no failure, and each finding says what to do', async () => {
+  test('doctor finds no failure in a healthy installation, and gives advice for each finding that is not ok', async () => {
     await using upstream = startUpstream({ date: new Date(Date.now() - 3_600_000).toUTCString() })
     await using smtp = await startMailServer()
     await using installation = await install()
@@ -85,7 +85,8 @@ forEachDatabaseUrl((name, freshUrl) => {
     ])
     upstream.headers['date'] = new Date().toUTCString()
     const { code, report, of } = await doctor(installation)
-    // The PostgreSQL of the tests may lose data in a power cut. This is found as well.
+    // The PostgreSQL server of the tests may lose data in a power cut. The doctor reports this correctly, so these
+    // failures are ignored.
     const failures = report.findings.filter(({ state }) => state === 'fail')
     expect(failures.filter(({ text }) => !/^(?:fsync|full_page_writes|synchronous_commit) is off/.test(text))).toEqual(
       [],
@@ -113,7 +114,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(output).toMatch(/\d+ ok, \d+ warnings, \d+ failures\./)
   }, 120_000)
 
-  test('problems in the surroundings of the installation are found', async () => {
+  test('doctor finds problems with the mail server, the proxy, the options and the secret key', async () => {
     await using installation = await install({ SECRET_KEY: '' })
     const gateway = await installation.start()
     const set = (key: string, value: string) => gateway.api('PUT', '/api/option/', { key, value })
@@ -144,7 +145,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     ])
   }, 120_000)
 
-  test('a proxy that buffers events, hides the addresses of callers or believes what callers write is found', async () => {
+  test('doctor finds a proxy that buffers events, hides the addresses of callers or passes on forged addresses', async () => {
     const cases = [
       ['', false, 'append', ['ok', 'warn']],
       ['', true, 'append', ['fail', 'warn']],
@@ -165,7 +166,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     )
   }, 180_000)
 
-  test('the stream accepts only the secret of a running check, and only once', async () => {
+  test('the test stream rejects requests without the secret of a running check', async () => {
     await using installation = await install()
     const gateway = await installation.start()
     const ask = async (secret?: string) => {

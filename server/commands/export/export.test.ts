@@ -57,11 +57,11 @@ forEachDatabaseUrl((name, freshUrl) => {
     return { upstream, installation, gateway, token, codes }
   }
 
-  test(`an export can be restored into ${other} with another secret key, works there, and gives an identical export`, async () => {
+  test(`an export restored into ${other} with another secret key is usable, and is identical when exported again`, async () => {
     const { upstream, installation, gateway, token, codes } = await used()
     await using _upstream = upstream
     await using _installation = installation
-    // The restored installation accepts the old key, and also the new one.
+    // The token now has an old and a new key. The restored installation must accept both.
     const { key: newKey } = await gateway.api<{ key: string }>('POST', `/api/token/${token.id}/rotate`, {})
     await gateway.api('PUT', '/api/token/', { id: token.id, project: 'Search' })
     await gateway.stop()
@@ -90,7 +90,8 @@ forEachDatabaseUrl((name, freshUrl) => {
     const audit = await target.run('audit')
     expect([audit.code, audit.output]).toEqual([0, expect.stringContaining('2 users, 1 tokens, 1 channels checked')])
 
-    // The token can make a call through the channel with its key, and people can log in with their passwords.
+    // A call with the token is sent through the channel with the channel's key, and users can log in with their
+    // passwords.
     const moved = await target.start()
     const response = await moved.post('/v1/chat/completions', { model, messages }, token.key)
     expect([response.status, (await response.text()).length > 0]).toEqual([200, true])
@@ -106,7 +107,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect([twice.code, twice.output]).toEqual([1, expect.stringContaining('is not new: it has channels')])
   }, 180_000)
 
-  test('single parts can be exported, and an export without secrets contains nothing secret', async () => {
+  test('export writes only the requested parts, and no secrets with --no-secrets', async () => {
     const { upstream, installation, token, codes } = await used()
     await using _upstream = upstream
     await using _installation = installation
@@ -140,7 +141,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await target.run('audit')).code).toBe(0)
   }, 120_000)
 
-  test('if an export is damaged, incomplete, changed or newer, nothing is restored', async () => {
+  test('restoreExport restores nothing from an export that is damaged, incomplete, changed or of a newer version', async () => {
     const { upstream, installation } = await used()
     await using _upstream = upstream
     await using _installation = installation
@@ -188,7 +189,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await target.run('export')).output).toContain('--no-secrets')
   }, 120_000)
 
-  test('databases for one-api and new-api have accounts, keys, codes and the log, and no file is left after a failure', async () => {
+  test('export writes accounts, keys, codes and the log to databases for one-api and new-api, and leaves no file after a failure', async () => {
     const { upstream, installation, gateway, token, codes } = await used()
     await using _upstream = upstream
     await using _installation = installation
@@ -220,7 +221,8 @@ forEachDatabaseUrl((name, freshUrl) => {
       const file = new Database(path, { readonly: true })
       const rows = (text: string) => file.query(text).values()
       expect(rows('pragma integrity_check')).toEqual([['ok']])
-      // When these programs start, they look for each column in this text. It must be in backquotes and on one line.
+      // When one-api and new-api start, they search this text for each column. The column must be in backquotes, and
+      // the text must be one line.
       for (const [text] of rows("select sql from sqlite_master where type = 'table' and sql is not null") as string[][])
         expect(text).toMatch(/^CREATE TABLE `\w+` \((?:`\w+` [^\n`]+,)+(?:`\w+` [^\n`]+|primary key \([`\w,]+\))\)$/)
       expect(rows('select "key", remain_quota + used_quota from tokens')).toEqual([

@@ -74,7 +74,7 @@ async function exportLines(terminal: Terminal, { only, output, passphraseFile, s
   })
 }
 
-/** Writes a database for another program, and prints what it lacks. */
+/** Writes a database for another program, and prints which data was not written to it. */
 async function exportForeign(terminal: Terminal, program: ForeignProgram, path: string | undefined): Promise<void> {
   if (path === undefined) throw new CommandFailed('Name the database that is written with --output.')
   if (existsSync(path)) throw new CommandFailed(`${path} exists already. Delete it first, or choose another name.`)
@@ -124,7 +124,7 @@ function writeNew(path: string, text: string): void {
   stream.end(text)
 }
 
-/** A new file that nobody else can read. */
+/** Creates a file that only its owner can read. */
 function createNew(path: string): WriteStream {
   if (existsSync(path)) throw new CommandFailed(`${path} exists already. Delete it first, or choose another name.`)
   return createWriteStream(path, { fd: openSync(path, 'wx', 0o600) })

@@ -28,7 +28,10 @@ const shared: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Tollgate's channel types that have a different number in new-api. Types that it does not have become OpenAI (1). */
+/**
+ * Tollgate's channel types that have a different number in new-api. A type that new-api does not have is written as
+ * OpenAI (1).
+ */
 const newApiTypes: Readonly<Record<number, number>> = {
   ...{ 30: 4, 16: 26, 58: 27, 35: 34, 27: 35, 37: 39, 44: 40, 42: 41, 28: 42, 36: 43, 40: 45, 47: 46, 45: 48, 34: 49 },
   ...{ 46: 56, 50: 1 },
@@ -116,7 +119,7 @@ function statuses(stored: string): string {
   return JSON.stringify(Object.fromEntries(Object.entries(map).map(([from, to]) => [from, String(to)])))
 }
 
-/** The parameters that are always set. New-api does not support other changes. */
+/** The parameters that the channel sets in every request. New-api does not support other changes of parameters. */
 function override(stored: string): string | null {
   const operations = tryParse(stored)
   if (!Array.isArray(operations)) return null

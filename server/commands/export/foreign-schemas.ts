@@ -74,7 +74,7 @@ export function foreignSchema(program: ForeignProgram): string[] {
 
 /**
  * Writes the columns on one line, with their names in backquotes. These programs parse the definitions of their tables,
- * and do not start if they cannot find a column there.
+ * and do not start if a column is missing in the definition.
  */
 function asGorm(columns: string): string {
   return columns

@@ -139,7 +139,10 @@ function tablesOf({ parts }: ExportHead): ExportedTable[] {
   return exportedTables.filter(({ part }) => parts.includes(part))
 }
 
-/** The row in the form that this installation stores; undefined if it would be useless. */
+/**
+ * Converts a row to the form that this installation stores. Undefined if the row is skipped, because it could not be
+ * used.
+ */
 function ownRow(
   given: ExportedRow,
   table: ExportedTable,
@@ -183,7 +186,7 @@ function opened(seal: ExportSeal | undefined, text: string, field: string, numbe
   try {
     if (seal) return seal.open(text, field)
   } catch {
-    // The message is the same as for a secret that is not encrypted for an export at all.
+    // The error is the same as for an encrypted secret in an export that should contain no secrets.
   }
   throw new CommandFailed(`Line ${number} of the export has a secret that cannot be opened; it was changed or moved.`)
 }

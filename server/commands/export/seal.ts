@@ -11,7 +11,7 @@ export interface ExportSeal {
   seal(plain: string, field: string): string
   /** Throws if the text was encrypted with another passphrase or for another field, or if it was changed. */
   open(sealed: string, field: string): string
-  /** A value by which the correct passphrase is recognised. */
+  /** A value that shows whether a passphrase is correct. */
   check: string
 }
 

@@ -5,7 +5,7 @@ import { type ExportedTable, exportedTables } from '../../store/installation/exp
 import type { Store } from '../../store/store.ts'
 import { createExportSeal, type ExportSeal } from './seal.ts'
 
-/** The version of the format. */
+/** The version of the export format. */
 export const exportVersion = 1
 
 /** The first line of an export. */
@@ -38,8 +38,8 @@ export function writeExport(
     }
     const users = exportedTables.find(({ table }) => table === 'users') as ExportedTable
     let salt = ''
-    // The salt is derived from the first password hash. That hash has a random part, and stays with its account in any
-    // installation.
+    // The salt is derived from the first password hash. The hash contains random bytes, and is the same in every
+    // installation to which the account is restored.
     for await (const row of exportedRows(db, users)) {
       salt = createHash('sha256')
         .update(`${String(row['id'])} ${String(row['password'])}`)
@@ -79,7 +79,10 @@ export function secretColumns({ table, secrets = {} }: ExportedTable, row: Expor
   return row['sealed'] === true ? [['value', `option ${String(row['key'])}`]] : []
 }
 
-/** The row with its secrets encrypted for the export, or as null if they are omitted. An empty secret stays empty. */
+/**
+ * The row with its secrets encrypted for the export. If secrets are omitted, they are null. An empty secret stays
+ * empty.
+ */
 function withSecrets(
   row: ExportedRow,
   table: ExportedTable,

@@ -21,7 +21,7 @@ export interface ForeignReport {
   channels: number
   redemptions: number
   logs: number
-  /** The new password of root. The program could not read the old one. */
+  /** The new password of root; undefined if the program supports the hash of the existing password. */
   rootPassword: string | undefined
   /** The number of accounts whose password has to be reset, because the program does not support the kind of hash. */
   passwords: number
@@ -29,7 +29,10 @@ export interface ForeignReport {
   otherTypes: string[]
   /** The channels with several keys. Each became several channels. */
   split: string[]
-  /** The tokens with unknown keys. Only their hashes were imported, and nobody has used these tokens since. */
+  /**
+   * The names of the tokens that were not written, because their keys are unknown. Only hashes of these keys were
+   * imported, and the tokens have not been used since the import.
+   */
   unknownKeys: string[]
   /** The number of log rows of a kind that the program does not have. */
   skippedLogs: number
@@ -42,8 +45,8 @@ interface Writer {
   program: ForeignProgram
   report: ForeignReport
   /**
-   * The current time in epoch seconds. For one-api, which does not support expiry, codes that have expired are written
-   * as disabled.
+   * The current time in epoch seconds. One-api does not support expiry, so codes that have expired by this time are
+   * written to its database as disabled.
    */
   now: number
 }
@@ -103,11 +106,11 @@ async function writeUsers(writer: Writer): Promise<void> {
       report.rootPassword = randomBase62(20)
       row['password'] = await bcryptHash(report.rootPassword)
     } else if (!isReadable) {
-      // No password has this hash.
+      // No password matches an empty hash.
       row['password'] = ''
       report.passwords++
     }
-    // Invite codes must be unique in these programs, so only one account could have an empty one.
+    // Invite codes must be unique in these programs, so an account without a code is written with a random one.
     row['aff_code'] ??= randomHex(8)
     file.insert('users', { ...foreignRow(program, 'users', row), access_token: randomHex(16) })
     report.users++

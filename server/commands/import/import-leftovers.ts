@@ -5,8 +5,8 @@ import { CommandFailed, type Terminal } from '../command.ts'
 import { secretsOf, withStore } from '../installed.ts'
 
 /**
- * Imports the leftovers of an earlier import that this version supports, and prints what was imported and what is still
- * left. Running it again changes nothing.
+ * Imports leftovers: data that an earlier import stored in a file because its version did not support the data. Prints
+ * what was imported, and what this version does not support either. Running it again changes nothing.
  */
 export async function importLeftovers(
   terminal: Terminal,

@@ -125,7 +125,10 @@ async function run(flags: Flags, terminal: Terminal): Promise<void> {
   }
 }
 
-/** Imports and prints the report. Then follows the source if this was requested. */
+/**
+ * Imports and prints the report. If `--follow` is given, continues to import new data from the source until the process
+ * is ended.
+ */
 async function imported(
   { tell, ...deps }: Omit<ImportDeps, 'progress'> & { tell: ImportDeps['progress'] },
   { flags, options, terminal }: { flags: Flags; options: ImportOptions; terminal: Terminal },
@@ -144,8 +147,8 @@ async function imported(
 }
 
 /**
- * Returns a function that reads the environment variables to which LiteLLM's configuration refers. It returns undefined
- * if a variable is not set.
+ * Returns a function that reads the environment variables to which LiteLLM's configuration refers. The function returns
+ * undefined if a variable is not set.
  */
 function variableOf({ variable }: Terminal): (name: string) => string | undefined {
   return (name) => {
@@ -168,7 +171,8 @@ async function follow(deps: ImportDeps, options: ImportOptions, { note }: Termin
   note('Following the source. Stop its program, wait for the next line, and then end this command with Ctrl-C.')
   while (!stopping.signal.aborted) {
     await setTimeout(followMs, undefined, { signal: stopping.signal }).catch(() => undefined)
-    // The last pass imports all remaining rows, because their calls will no longer be settled.
+    // The last pass does not wait for open calls. It imports their rows, too, because these calls will no longer be
+    // settled.
     const waitsForOpen = !stopping.signal.aborted
     const { added, changedMeanwhile, openCharges } = await runImport(deps, { ...options, waitsForOpen })
     const what = [

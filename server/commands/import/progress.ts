@@ -2,7 +2,7 @@ import { type ProgressResult, progress } from '@clack/prompts'
 import type { ImportProgress } from '../../jobs/import-engine.ts'
 import type { Terminal } from '../command.ts'
 
-/** The interval at which a line is written. */
+/** The interval at which a progress line is written, in milliseconds. */
 const lineMs = 1000
 
 /** Shows the progress of an import: as a bar on a terminal, otherwise as one line per second. */

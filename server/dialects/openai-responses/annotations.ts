@@ -28,7 +28,7 @@ export function citationIn(annotation: JsonObject): Citation {
 
 /** A citation as an annotation; undefined if it has no URL. */
 function annotationOut(citation: Citation, length: number): JsonObject | undefined {
-  if (citation.native?.dialect === dialect) return citation.native.fields
+  if (citation.native?.dialect === dialect) return withRange(citation.native.fields, citation)
   if (!citation.url) return undefined
   return {
     type: 'url_citation',
@@ -37,6 +37,17 @@ function annotationOut(citation: Citation, length: number): JsonObject | undefin
     start_index: citation.start ?? 0,
     end_index: citation.end ?? length,
   } satisfies WireCitation
+}
+
+/** An annotation with the range of its citation, which may have moved since the annotation was read. */
+function withRange(annotation: JsonObject, { start, end }: Citation): JsonObject {
+  const isMoved = (name: string, at: number | undefined) => at !== undefined && annotation[name] !== at
+  if (!isMoved('start_index', start) && !isMoved('end_index', end)) return annotation
+  return {
+    ...annotation,
+    ...(start !== undefined && { start_index: start }),
+    ...(end !== undefined && { end_index: end }),
+  }
 }
 
 /** Citations as annotations, without those that have no URL. */

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 
-/** The call to which a piece belongs. */
+/** The call to which a streamed piece of a tool call belongs. */
 export interface MatchedCall {
   /** The call's index within the choice, from 0. */
   readonly callIndex: number
@@ -20,17 +20,17 @@ interface CallSoFar {
   id: string
   readonly firstId: string
   name: string
-  /** The call's input so far. It is needed if no ids distinguish the calls. */
+  /** Tracks whether the received input is complete. It is needed if the calls have no ids. */
   readonly input: InputEnd
 }
 
 /**
- * Finds the call to which a piece belongs, however the service marks it. Some services omit `index`, start it at 1, or
- * give all calls the same index (Ollama's OpenAI-compatible API, Dynamo). A new call is then recognized by its own id
- * and name, or by a name that arrives when the input of the last call is already complete.
+ * Finds the call to which a streamed piece of a tool call belongs. Some services omit `index`, start it at 1, or give
+ * all calls the same index (Ollama's OpenAI-compatible API, Dynamo). A piece then begins a new call if it has a new id
+ * and a name, or if it has a name and the input of the last call is already complete.
  */
 export class CallMatcher {
-  /** True once a piece had to be changed. Later pieces then do not repeat the id and the name. */
+  /** True after `repairCall` has changed a piece. From then on, repeated ids and names are removed. */
   isOdd = false
   readonly #byNumber = new Map<number, CallSoFar>()
   readonly #byId = new Map<string, CallSoFar>()
@@ -38,8 +38,8 @@ export class CallMatcher {
   #count = 0
 
   /**
-   * Finds the call to which an entry of `tool_calls` belongs. The result shows whether the call begins with this entry.
-   * It also shows whether this entry is the first one with the call's name, because some services send the name later.
+   * Finds the call to which an entry of `tool_calls` in a stream belongs. The first entry of a call need not contain
+   * the call's name, because some services send the name later.
    */
   of(call: JsonObject): MatchedCall {
     const called = looseObject(call['function'] ?? call['custom'])
@@ -65,12 +65,12 @@ export class CallMatcher {
     const latest = number === undefined ? undefined : this.#byNumber.get(number)
     const same = id === '' ? undefined : this.#byId.get(id)
     if (latest && (id === '' ? goesOn(latest, name) : id === latest.id)) return latest
-    // One call may arrive under several indexes with the same id, but an entry with a name and a new index is another
-    // call.
+    // Pieces with the same id and different indexes belong to one call. A piece that has a name and a new index is an
+    // exception: it begins another call.
     if (same && (number === undefined || latest || name === '')) return same
     if (latest && id !== '') return name === '' || (latest.id === '' && goesOn(latest, name)) ? latest : undefined
     if (latest || (number !== undefined && name !== '')) return undefined
-    // Some services give each piece its own id, but only the first piece a name.
+    // Some services give each piece a different id, but only the first piece of a call has a name.
     const mayGoOn = id === '' || (number === undefined && name === '')
     return mayGoOn && this.#last && goesOn(this.#last, name) ? this.#last : undefined
   }
@@ -83,8 +83,9 @@ export function numberOf({ index }: JsonObject): number | undefined {
 }
 
 /**
- * True for a piece without an id that belongs to this call. Such a piece has no name, has the first name of the call,
- * or repeats the name while the call's input is incomplete.
+ * True if a piece that cannot be identified by its id belongs to this call. It does if it has no name, if the call has
+ * no name yet, or if it repeats the call's name. A repeated name may also begin a new call, so it counts only if this
+ * call has an id or its input is incomplete.
  */
 function goesOn({ id, name: own, input }: CallSoFar, name: string): boolean {
   return name === '' || own === '' || (name === own && (id !== '' || !input.isWhole))
@@ -95,7 +96,7 @@ const backslash = 92
 const open = 123
 const close = 125
 
-/** Tracks whether an input that arrives in pieces is a complete object. Each character is read once. */
+/** Tracks whether the pieces of an input form a complete JSON object. Each character is read once. */
 class InputEnd {
   isWhole = false
   #depth = 0
@@ -130,9 +131,10 @@ export function unnamedCall(seed: string, choice: number, callIndex: number): st
 }
 
 /**
- * Numbers a piece of a call as OpenAI does, and gives an id to a call that has none (`newId`). Returns true if the
- * piece was changed. Many programs concatenate the values of a repeated field. An id or name is therefore dropped if it
- * differs from the first one, or if it repeats the first one after a piece of the call was changed.
+ * Changes a piece of a call to OpenAI's format: sets its index, adds an id (`newId`) if the call begins without one,
+ * and converts the input to text. Many clients concatenate the values of a repeated field. A later id that differs from
+ * the call's first id is therefore removed. After the first change, all repeated ids and names are removed. Returns
+ * true if this piece or an earlier one (`isOdd`) was changed.
  */
 export function repairCall(
   call: JsonObject,
@@ -165,7 +167,8 @@ function writeInput(called: JsonObject): boolean {
 }
 
 /**
- * Adds missing ids and input texts to the calls of a non-streamed chat completion. Returns true if any were missing.
+ * Adds missing ids to the calls of a non-streamed chat completion, and converts inputs that are objects to text.
+ * Returns true if anything was changed.
  */
 export function repairCalls(answer: JsonObject, idSeed: string): boolean {
   let isRepaired = false

@@ -13,8 +13,8 @@ const named = (chat: string, responses: string, messages: string, gemini: string
 const config = (name: string) => `generationConfig.${name}`
 
 /**
- * For each feature that some dialect cannot express, the names that the dialects use. Callers see the name from their
- * own dialect.
+ * The features that at least one dialect does not support, with the name of the field in each dialect ('' = no field).
+ * A dropped feature is reported under the name from the caller's dialect.
  */
 const wireNames = {
   temperature: named('temperature', 'temperature', 'temperature', config('temperature')),
@@ -60,14 +60,14 @@ const wireNames = {
 /** The gateway's own name for a feature that can be dropped. */
 export type Losable = keyof typeof wireNames
 
-/** The feature's name in a caller's dialect; '' if the dialect has none. */
+/** The name of the feature's field in a caller's dialect; '' if the dialect has none. */
 export function nameOf(what: Losable, dialect: DialectName): string {
   return wireNames[what][dialect]
 }
 
 /**
- * Functions that read settings for which not every dialect has a field. They return undefined if nothing special is
- * requested.
+ * Functions that return the value of a setting for which some dialects have no field; undefined if the caller left the
+ * setting at its default.
  */
 const wishes = {
   frequencyPenalty: ({ frequencyPenalty }) => frequencyPenalty || undefined,
@@ -100,7 +100,10 @@ const searchOptions = {
   cacheMark: ({ cache }) => cache,
 } as const satisfies Partial<Record<keyof typeof wireNames, (tool: SearchTool) => unknown>>
 
-/** The largest distance between an exclusive bound of one service and the inclusive bound of other services. */
+/**
+ * Some services exclude a bound that others accept, so a number at the bound is moved into the range, for example from
+ * 0 to 0.01. A change of at most this amount is not reported as a dropped field.
+ */
 const openEnd = 0.0101
 
 /** The number, clamped to the range. */
@@ -108,12 +111,15 @@ export function withinRange(value: number, least: number, most: number): number 
   return Math.min(most, Math.max(least, value))
 }
 
-/** True if clamping changed a number by more than the distance to an exclusive bound. */
+/** True if clamping changed a number by more than `openEnd`, so that the change must be reported. */
 export function isFar(taken: number, value: number): boolean {
   return Math.abs(taken - value) > openEnd
 }
 
-/** Fields that refer to state kept by a service. Dropping them would change the meaning of the request. */
+/**
+ * Fields that refer to data stored by a service. A request that contains one is refused if the upstream uses another
+ * dialect, because dropping the field would change the meaning of the request.
+ */
 const stateful: ReadonlySet<string> = new Set([
   'previous_response_id',
   'conversation',
@@ -122,7 +128,7 @@ const stateful: ReadonlySet<string> = new Set([
   'cachedContent',
 ])
 
-/** The path of a field in each dialect. */
+/** The path under which a dropped part, message or tool is reported, in each dialect. */
 const wirePaths = {
   part: named('messages.content', 'input.content', 'messages.content', 'contents.parts'),
   message: named('messages', 'input', 'messages', 'contents'),
@@ -130,7 +136,8 @@ const wirePaths = {
 } as const
 
 /**
- * The fields of a request that are dropped when it is written in another dialect, under the names that its caller used.
+ * Collects the fields that are dropped when a request is converted to another dialect, under their names in the
+ * caller's dialect.
  */
 export class DroppedFields {
   readonly #from: DialectName
@@ -138,8 +145,9 @@ export class DroppedFields {
   readonly #names = new Set<string>()
 
   /**
-   * Records the unread fields that are not written for the upstream. `carries` returns true for an unread field that is
-   * nevertheless sent to the upstream. Throws GatewayError for fields that cannot be dropped.
+   * Records the fields that the decoder did not read and that will not be sent to the upstream. `carries` returns true
+   * for the path of an unread field that is sent to the upstream anyway. Throws GatewayError for fields that must not
+   * be dropped.
    */
   constructor(conversation: Conversation, to: DialectName | (string & {}), carries = (_field: string) => false) {
     const { native, from } = conversation
@@ -153,7 +161,10 @@ export class DroppedFields {
     for (const field of unread?.kept ?? []) if (!carries(field)) this.#names.add(field)
   }
 
-  /** True if the upstream's dialect differs from the caller's. Ids from one service then mean nothing to the other. */
+  /**
+   * True if the upstream's dialect differs from the caller's. The upstream then does not know the files and other
+   * objects to which ids in the request refer.
+   */
   get isForeign(): boolean {
     return this.#from !== this.#to
   }
@@ -163,15 +174,15 @@ export class DroppedFields {
     return [...this.#names]
   }
 
-  /** Records that a known feature was dropped. If `value` is undefined, there was nothing to drop. */
+  /** Records a feature as dropped, unless `value` is undefined or the caller's dialect has no field for the feature. */
   lose(what: Losable, value: unknown): void {
     const name = wireNames[what][this.#from]
     if (value !== undefined && name !== '') this.#names.add(name)
   }
 
   /**
-   * The number, clamped to the range that the service accepts. If clamping did more than move the number off an
-   * exclusive bound, the feature is recorded as dropped.
+   * Clamps a number to the range that the service accepts. If the number changes by more than `openEnd`, the feature is
+   * recorded as dropped.
    */
   within(what: Losable, value: number, least: number, most: number): number {
     const taken = withinRange(value, least, most)
@@ -179,49 +190,52 @@ export class DroppedFields {
     return taken
   }
 
-  /** Records the search options that the service does not support. */
+  /** Records as dropped the search options that the caller set and the service does not support. */
   loseSearchBut(tool: SearchTool, ...supported: readonly (keyof typeof searchOptions)[]): void {
     for (const name of Object.keys(searchOptions) as (keyof typeof searchOptions)[])
       if (!supported.includes(name)) this.lose(name, searchOptions[name](tool))
   }
 
-  /** Records every setting that the caller requested, except those for which the dialect has a field. */
+  /** Records as dropped every setting that the caller requested and that is not in `supported`. */
   loseWishesBut(conversation: Conversation, ...supported: readonly Wish[]): void {
     for (const name of Object.keys(wishes) as Wish[])
       if (!supported.includes(name)) this.lose(name, wishes[name](conversation))
   }
 
-  /** The fields that only one dialect knows, if the upstream uses that dialect; empty otherwise. */
+  /** The dialect-specific fields in `native` if the upstream uses their dialect; otherwise none. */
   native(native: Native | undefined): JsonObject {
     return native?.dialect === this.#to ? native.fields : {}
   }
 
-  /** A request with the fields that only its own dialect knows, if the upstream uses that dialect. */
+  /** Adds the dialect-specific fields of a conversation to the request `body` if the upstream uses their dialect. */
   withNative(body: JsonObject, { native }: Conversation): JsonObject {
     return native?.dialect === this.#to ? merged({ ...body, ...native.fields }, native) : body
   }
 
-  /** Records a field under the name that the caller used. */
+  /** Records a field as dropped, under the name that the caller used. */
   note(name: string): void {
     this.#names.add(name)
   }
 
-  /** Records a tool or part that only one dialect has, under the name of its kind. */
+  /**
+   * Records a tool or part of the caller's dialect as dropped. It is named by its path and its type, such as
+   * `tools.code_interpreter`.
+   */
   foreign(value: JsonObject, field: keyof typeof wirePaths): void {
     const kind = typeof value['type'] === 'string' ? value['type'] : Object.keys(value).join('+')
     this.#names.add(`${wirePaths[field][this.#from]}.${kind}`)
   }
 
   /**
-   * Throws GatewayError (400) for a part that cannot be written and without which the request would mean something
-   * else.
+   * Throws GatewayError (400) for a part that the upstream's dialect cannot express and that must not be dropped,
+   * because the request would then mean something else.
    */
   refuse(part: Part, what: string): never {
     throw refused(wirePaths.message[this.#from], `${what} (a part of type ${part.type})`)
   }
 }
 
-/** Sets the fields that only one dialect knows in the objects of a request. */
+/** Adds dialect-specific fields to the nested objects of a request. */
 function merged(wire: JsonObject, { inner = {} }: Native): JsonObject {
   const out = { ...wire }
   for (const [name, native] of Object.entries(inner)) {

@@ -15,7 +15,7 @@ export interface FitConversation {
   readonly ownNames: ReadonlyMap<string, string>
 }
 
-/** Makes ids and names valid. Those that are already valid are not changed. With `keepsNames`, no names are changed. */
+/** Replaces call ids and tool names that the service does not accept. With `keepsNames`, no tool names are replaced. */
 export function fitTools(conversation: Conversation, rules: ToolRules, keepsNames = false): FitConversation {
   const ids = new ToolIds(rules.ids, idsOf(conversation.messages), rules.uniqueIds)
   const names = keepsNames ? new Map<string, string>() : namesFor(conversation, rules.names)
@@ -40,13 +40,13 @@ function* idsOf(messages: readonly Message[]): Generator<string> {
     }
 }
 
-/** The invalid names and their replacements. */
+/** Maps the invalid tool names to their replacements. */
 function namesFor(conversation: Conversation, rule: WordRule): ReadonlyMap<string, string> {
   const all = new Set<string>()
   const taken = new Set<string>()
   for (const tool of conversation.tools) {
     if ('name' in tool) all.add(tool.name)
-    // No other tool may have the name of one of the service's own tools.
+    // A replacement must differ from the names of the tools that the service itself runs.
     else taken.add(tool.type === 'native' ? String(tool.value['name'] ?? tool.value['type']) : 'web_search')
   }
   for (const { parts } of conversation.messages)
@@ -97,8 +97,8 @@ function fitChoice(choice: ToolChoice, names: ReadonlyMap<string, string>): Tool
 }
 
 /**
- * The dialect of an upstream, adapted for reading one answer for a caller. Calls in the answer get the caller's own
- * tool names, and ids in the format of the caller's dialect.
+ * Wraps the dialect of an upstream for decoding one answer. Calls in the answer get the tool names that the caller
+ * uses, and ids that are valid in the caller's dialect.
  */
 export function answeringFit(
   dialect: UpstreamDialect,
@@ -136,24 +136,24 @@ function fitReply({ parts, stop }: Choice, reader: CallReader): Choice {
   return { parts: read, stop: reader.stop(stop) }
 }
 
-/** Reads the calls of one answer. */
+/** Converts the calls in one choice of an answer. */
 class CallReader {
   readonly #ownNames: ReadonlyMap<string, string>
   readonly #ids: ToolIds
   readonly #idSeed: string
   #calls = 0
-  /** The input received so far for calls that may turn out to have no input. */
+  /** Maps a part's index to the input received for it, while the input may turn out to be empty. */
   readonly #held = new Map<number, string>()
 
   constructor(ownNames: ReadonlyMap<string, string>, { ids }: ToolRules, idSeed: string) {
     this.#ownNames = ownNames
-    // Client programs may restrict the characters of an id, but not its length. The length is checked when the caller
-    // sends the id back.
+    // Callers may accept only certain characters in an id, but they accept any length. The length is checked when the
+    // caller sends the id back.
     this.#ids = new ToolIds({ ...ids, longest: Number.MAX_SAFE_INTEGER }, [], true)
     this.#idSeed = idSeed
   }
 
-  /** Reads a complete call, or the start of one. */
+  /** Converts a complete call, or the first piece of a streamed call. */
   read(call: Call): Call {
     const id = call.id || `call_${this.#idSeed}_${this.#calls}`
     this.#calls++
@@ -162,14 +162,14 @@ class CallReader {
   }
 
   /**
-   * Corrects the stop reason of an answer without calls. Such an answer does not wait for tool results, even if the
-   * service's stop reason says so.
+   * Replaces the stop reason `tool-calls` with `stop` if the answer contains no calls, because the caller then has no
+   * tool to run.
    */
   stop(stop: Stop): Stop {
     return stop.reason === 'tool-calls' && this.#calls === 0 ? { reason: 'stop' } : stop
   }
 
-  /** Reads an event of a stream. */
+  /** Converts an event of a stream. Returns no event while the input of a call may turn out to be empty. */
   follow(event: ChoiceEvent): StreamEvent[] {
     switch (event.type) {
       case 'part':
@@ -192,7 +192,7 @@ class CallReader {
     const held = this.#held.get(event.index)
     if (held === undefined) return [event]
     const text = held + event.text
-    // The input so far is white space or a prefix of `null`, so it may still turn out to be empty.
+    // The received input is white space or a prefix of `null`, so the call may turn out to have no input.
     if (text.length < 64 && 'null'.startsWith(text.trim())) {
       this.#held.set(event.index, text)
       return []

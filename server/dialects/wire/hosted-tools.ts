@@ -4,11 +4,11 @@ import { looseCount, looseList, looseObject, looseText } from '../neutral/fields
 
 /** A tool that the service runs itself and bills per call. */
 export interface HostedTool {
-  /** A name that is the same for this tool in all dialects; see docs/prices.md. */
+  /** The gateway's name for the tool, which is the same for all dialects; see docs/prices.md. */
   readonly kind: string
   /**
-   * The other factor in the price of a call: how much of the results is read, the quality of an image, or a search
-   * engine.
+   * The option that, together with `kind`, determines the price of a call: the search context size, the image quality
+   * or the search engine. If the request does not set it, it is `auto` for images and absent for other tools.
    */
   readonly size?: string
   /** The maximum number of calls that the request allows; absent = the model decides. */
@@ -26,7 +26,7 @@ const kindsByType: readonly (readonly [pattern: RegExp, kind: string])[] = [
   [/^web_browser$/, 'web_search'],
 ]
 
-/** Maps the fields of Gemini's tools to kinds. Each kind has its own field, in either of two spellings. */
+/** Maps the fields of Gemini's tools to kinds. Each field has a camel-case and a snake-case spelling. */
 const kindsByMember: Readonly<Record<string, string>> = {
   googleSearch: 'web_search',
   google_search: 'web_search',
@@ -45,8 +45,8 @@ const kindsByMember: Readonly<Record<string, string>> = {
 const none: readonly HostedTool[] = []
 
 /**
- * For a request in any dialect, the tools that the service itself runs and bills. Tools that the model is not allowed
- * to call are not included.
+ * The tools of a request, in any dialect, that the service itself runs and bills. If `tool_choice` is `none`, the tools
+ * in `tools` are not included.
  */
 export function hostedTools(body: JsonObject, model: string): readonly HostedTool[] {
   if (!mayHaveAny(body) && !searchesAlways(model)) return none
@@ -74,7 +74,7 @@ function offered({ tools, tool_choice: choice }: JsonObject): HostedTool[] {
   const isForbidden = choice === 'none' || (isObject(choice) && choice['type'] === 'none')
   if (isForbidden) return []
   const hosted: HostedTool[] = []
-  // A request may have thousands of functions, so they are skipped quickly.
+  // Functions are skipped first, because a request may contain thousands of them.
   for (const tool of tools as unknown[]) if (isObject(tool) && tool['type'] !== 'function') hosted.push(...toolOf(tool))
   return hosted
 }
@@ -87,7 +87,7 @@ function toolOf(tool: JsonObject): HostedTool[] {
       return kind === undefined || !isObject(tool[name]) ? [] : [{ kind }]
     })
   }
-  // The names of Moonshot's own functions start with a dollar sign.
+  // The names of the functions that Moonshot itself provides start with a dollar sign.
   if (type === 'builtin_function')
     return looseObject(tool['function'])['name'] === '$web_search' ? [{ kind: 'web_search' }] : []
   const kind = kindsByType.find(([pattern]) => pattern.test(type))?.[1]
@@ -102,12 +102,12 @@ function toolOf(tool: JsonObject): HostedTool[] {
   return [{ kind, ...(size && { size }), ...(most > 0 && { most }) }]
 }
 
-/** Hosted tools that a setting of the request enables, because in their dialect they are not tools. */
+/** Hosted tools that a field other than `tools` enables, for example `web_search_options`. */
 function switchedOn(body: JsonObject): HostedTool[] {
   const { web_search_options: options, search_parameters: live, plugins } = body
   const hosted: HostedTool[] = []
   if (isObject(options)) hosted.push(search(looseText(options['search_context_size'])))
-  // xAI bills live search per source, and reads 15 by default.
+  // xAI bills live search per source. It uses 15 sources by default.
   if (isObject(live) && live['mode'] !== 'off')
     hosted.push({ kind: 'live_search', most: looseCount(live['max_search_results']) || 15 })
   for (const plugin of looseList(plugins)) if (plugin['id'] === 'web') hosted.push({ kind: 'web_search', most: 1 })
@@ -134,7 +134,10 @@ function builtIn(body: JsonObject, model: string): HostedTool[] {
     : [{ ...search(looseText(options['search_context_size'])), most: researches(model) ? 20 : 1 }]
 }
 
-/** True for models that search the web in every call. Nothing but the bill shows the search. */
+/**
+ * True for models that search the web in every call. Neither the request nor the answer shows this search; it appears
+ * only on the bill.
+ */
 export const searchesAlways = oncePerText((model) => /(?:^|\/)sonar|-search-preview|-search-api|:online$/.test(model))
 
 function researches(model: string): boolean {

@@ -8,7 +8,10 @@ export interface Logprob {
   bytes: number[]
 }
 
-/** A token's log probability with all fields of OpenAI's two dialects. Some services omit `bytes` and other fields. */
+/**
+ * Converts a token's log probability to the form with all fields of OpenAI's two dialects. Missing fields are added,
+ * because some services omit `bytes` and others.
+ */
 export function wholeLogprob(entry: JsonObject): Logprob & { top_logprobs: Logprob[] } {
   return { ...one(entry), top_logprobs: looseList(entry['top_logprobs']).map(one) }
 }

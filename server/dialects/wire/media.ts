@@ -1,6 +1,6 @@
 import type { MediaPart, MediaSource } from '../neutral/conversation.ts'
 
-/** The source to which a URL refers. A `data:` URL contains the bytes themselves. */
+/** Converts a URL to a media source. The bytes in a `data:` URL become inline data. */
 export function sourceOf(address: string, mediaType?: string): MediaSource {
   const comma = address.startsWith('data:') ? address.indexOf(',') : -1
   if (comma < 0) return { kind: 'url', url: address, ...(mediaType && { mediaType }) }

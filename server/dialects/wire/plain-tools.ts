@@ -5,8 +5,8 @@ import { meantTools, type Offer, offerOf } from './tool-choice.ts'
 import { freeformDescription, freeformSchema } from './tool-input.ts'
 
 /**
- * Tools for services that have only functions. If the tool choice allows only some tools or requires one, the other
- * tools are not offered.
+ * Converts the tools for a service that supports only functions. If the tool choice allows only some tools or requires
+ * a certain tool, the other tools are not offered.
  */
 export function plainTools(conversation: Conversation, dropped: DroppedFields): Offer {
   const { toolChoice } = conversation

@@ -1,9 +1,9 @@
-/** The maximum number of characters to search for the quotes of one text. No real answer needs more. */
+/** The maximum number of characters that all searches in one text may scan in total. No real answer reaches it. */
 const mostSearched = 2 ** 28
 
 /**
- * Finds quotes that are not at the position that the service reports. The total work is limited, however many quotes
- * there are.
+ * Finds quotes in the text of an answer. It is used for a quote that is not at the position that the service reports.
+ * The total work is limited, however many quotes there are.
  */
 export class QuoteSearch {
   readonly #text: string
@@ -13,9 +13,7 @@ export class QuoteSearch {
     this.#text = text
   }
 
-  /**
-   * The position of a quote; -1 if it is not in the text, or if the searches for other quotes have used up the limit.
-   */
+  /** The position of a quote; -1 if it is not in the text, or if earlier searches have reached the limit. */
   find(quote: string): number {
     if (this.#searched > mostSearched) return -1
     const position = this.#text.indexOf(quote)

@@ -2,7 +2,8 @@ import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
- * Names of the default tier. They include the value with which older Claude models report that no region can be chosen.
+ * Names of tiers at the usual price. `geo-not_available` is the region that older Claude models report, because no
+ * region can be chosen for them.
  */
 const usual: ReadonlySet<string> = new Set([
   '',
@@ -17,7 +18,10 @@ const usual: ReadonlySet<string> = new Set([
   'geo-not_available',
 ])
 
-/** Our name for a tier. Google's names may begin with the name of their enum. */
+/**
+ * The gateway's name for a tier, in lower case. Google's names may begin with the name of their enum (`SERVICE_TIER_`),
+ * which is removed.
+ */
 function plainName(tier: string): string {
   return tier.toLowerCase().replace(/^service_tier_/, '')
 }
@@ -28,8 +32,8 @@ export function isUsualTier(tier: string): boolean {
 }
 
 /**
- * The tier that one of the fields requests, if its price differs from the usual one. The fields hold OpenAI's or
- * Google's tier, or Anthropic's speed.
+ * The first of the requested tiers whose price differs from the usual one; undefined if there is none. Each field is a
+ * tier of OpenAI or Google, or Anthropic's `speed`.
  */
 export function requestedTier(...fields: unknown[]): string | undefined {
   const tier = fields.find((value): value is string => typeof value === 'string' && !isUsualTier(value))
@@ -38,15 +42,15 @@ export function requestedTier(...fields: unknown[]): string | undefined {
 
 /** The tier requested in a dialect other than OpenAI's chat, including the region that should serve the request. */
 export function tierOf({ service_tier: tier, serviceTier, speed, inference_geo: geo }: JsonObject): string | undefined {
-  // Bedrock has the tier in an object.
+  // Bedrock puts the tier into an object.
   const requested = requestedTier(speed, tier, isObject(serviceTier) ? serviceTier['type'] : serviceTier)
   const region = regionIn(geo)
   return region === undefined || isUsualTier(region) ? requested : tierAt(requested, region)
 }
 
 /**
- * The region in Anthropic's `inference_geo`. As in `ServiceTierRatio`, a region is a tier that can be combined with any
- * other.
+ * The region in Anthropic's `inference_geo`, as a tier such as `geo-us`. In the option `ServiceTierRatio`, too, regions
+ * are tiers. A region can be combined with any other tier.
  */
 export function regionIn(geo: unknown): string | undefined {
   return typeof geo === 'string' ? `geo-${geo.toLowerCase()}` : undefined
@@ -71,13 +75,19 @@ export function partsOf(name: string): { tier?: string | undefined; region?: str
   return parts ? { tier: parts[1], region: parts[2] } : { tier: name }
 }
 
-/** The tier and the region of an answer as a name, with defaults if the answer does not report them. */
+/**
+ * The combined name of an answer's tier and region. A missing tier becomes `default`, and a missing region becomes
+ * `geo-global`.
+ */
 export function orUsual(name = ''): string {
   const { tier = 'default', region = 'geo-global' } = partsOf(name)
   return `${tier}+${region}`
 }
 
-/** The tier of an answer in OpenAI's dialects, in which the tier is a field next to the usage. */
+/**
+ * The field `service_tier` of an answer in OpenAI's dialects, without the region. In these dialects, the field is next
+ * to the usage and not within it. Empty if the tier is unknown.
+ */
 export function tierOut(usage: Usage | undefined): { service_tier?: string } {
   const tier = usage?.tier === undefined ? undefined : partsOf(usage.tier).tier
   return tier === undefined ? {} : { service_tier: tier }

@@ -1,8 +1,8 @@
 import type { Conversation, MediaPart, Message, Part, TextPart } from '../neutral/conversation.ts'
 
 /**
- * Converts parts that only another dialect has to texts and media, if possible. For services other than Anthropic, it
- * also removes the line of Claude Code's system prompt that only Anthropic needs.
+ * Replaces parts that exist only in the caller's dialect with equivalent texts and media, if there are any. For
+ * dialects other than Anthropic's, also removes the line of Claude Code's system prompt that only Anthropic needs.
  */
 export function spelledOut(conversation: Conversation, dialect: string): Conversation {
   const { from, messages, system } = conversation
@@ -13,8 +13,8 @@ export function spelledOut(conversation: Conversation, dialect: string): Convers
 }
 
 /**
- * The first line of Claude Code's system prompt identifies the program for billing. It changes with each call, so
- * another service would never find the prompt in its cache. It also means nothing to a model.
+ * The first line of Claude Code's system prompt identifies the program for billing. It changes with each call, so other
+ * services could never reuse a cached prompt. It also means nothing to a model.
  */
 const accountNote = 'x-anthropic-billing-header:'
 const noteLine = new RegExp(`^${accountNote}[^\\n]*(?:\\n|$)`, 'gm')

@@ -11,8 +11,8 @@ export interface SpokenTurns {
 }
 
 /**
- * Removes empty turns and joins consecutive turns from the same side, as many services require. Turns can be empty
- * because they contain only thoughts, or only parts that no dialect except the caller's has. `to` is the name of the
+ * Removes empty turns and joins consecutive turns of the same role, as many services require. A turn is empty if it
+ * contains only white space, thoughts, or parts that the upstream's dialect cannot express. `to` is the name of the
  * upstream's dialect.
  */
 export function spokenTurns(conversation: Conversation, to: string): SpokenTurns {
@@ -29,9 +29,9 @@ export function spokenTurns(conversation: Conversation, to: string): SpokenTurns
 }
 
 /**
- * Handles a conversation that has only system messages. OpenAI's chat accepts it unchanged. Other services require a
- * turn, so the last system message becomes a user message. If there is no system message either, the service reports
- * its own error.
+ * Handles a conversation that has no messages other than system messages. OpenAI's chat accepts it unchanged. Other
+ * services require another message, so the last system message becomes a user message. A conversation without any
+ * message is not changed, so that the service reports its own error.
  */
 function withSystemSaid(conversation: Conversation, to: string): Conversation {
   const system = conversation.system.filter(({ text }) => !isBlank(text))
@@ -81,7 +81,7 @@ export function isBlank(text: string): boolean {
   return !/\S/.test(text)
 }
 
-/** True for a part that has content in the upstream's request. */
+/** True for a part that has content when it is written in the dialect `to`. */
 function says(part: Part, to: string): boolean {
   switch (part.type) {
     case 'text':
@@ -120,16 +120,16 @@ function joinTurns(messages: readonly Message[]): Message[] {
 }
 
 /**
- * True if two messages may be joined. Messages from different speakers on one side stay separate, and so do system
- * messages.
+ * True if two messages may be joined. Messages with different speaker names are not joined, and system messages are
+ * never joined.
  */
 function isSameSide(last: Message, next: Message): boolean {
   return last.role === next.role && next.role !== 'system' && last.name === next.name
 }
 
 /**
- * True if tool results would be added after other parts. Results must come first in a turn, so they would be moved in
- * front of those parts.
+ * True if joining would put tool results after other parts. Such messages are not joined: services require results at
+ * the start of a turn, so the results would have to be moved before the earlier parts.
  */
 function wouldPassBy(before: readonly JoinedPart[], [first]: readonly Part[]): boolean {
   const last = before.at(-1)
@@ -137,8 +137,8 @@ function wouldPassBy(before: readonly JoinedPart[], [first]: readonly Part[]): b
 }
 
 /**
- * A part, or plain texts that become one part. The texts are joined only at the end, because a growing text would be
- * copied each time it is read.
+ * A part, or several plain texts that become one part. The texts are joined once, at the end, because a text that grows
+ * step by step would be copied each time it is read.
  */
 type JoinedPart = Part | readonly string[]
 
@@ -150,7 +150,7 @@ function joinedPart(part: JoinedPart): Part {
   return isTexts(part) ? { type: 'text', text: part.join(gap) } : part
 }
 
-/** Adds a part. Consecutive plain texts become one, because not every service accepts lists of texts. */
+/** Adds a part. Consecutive plain texts are joined, because some services do not accept lists of texts. */
 function addPart(parts: JoinedPart[], next: Part): void {
   const last = parts.at(-1)
   if (last === undefined || !isPlainText(next)) parts.push(next)

@@ -11,10 +11,10 @@ export const systemPlacements = ['keep', 'first', 'user'] as const
 export type SystemPlacement = (typeof systemPlacements)[number]
 
 /**
- * Messages for a service that accepts system messages only at the start and does not accept the role `developer`.
- * `lead` tells how many it accepts at the start: one, several, or none. The Messages API accepts none, because its
- * system text is a separate field. No message is put between a call and its result, and no speaker's message is split.
- * Undefined if nothing needs to change.
+ * Converts messages for a service that accepts system messages only at the start and does not accept the role
+ * `developer`. `lead` is the number of system messages that the service accepts at the start: one, several or none. The
+ * Messages API accepts none, because its system text is a separate field. System text is never put between a call and
+ * its result, nor into the middle of another message. Returns undefined if nothing needs to change.
  */
 export function placeSystem(
   messages: readonly unknown[],
@@ -37,8 +37,8 @@ export function placeSystem(
 }
 
 /**
- * Converts system messages in the middle of a list of Responses API items to user messages. If calls still wait for
- * results, the messages are put after these results. Undefined if there are no such messages.
+ * Converts system messages in the middle of a list of Responses API items to user messages. A system message between a
+ * call and its result is put after the result. Returns undefined if no system message needs to be converted.
  */
 export function placeSystemItems(items: readonly unknown[]): unknown[] | undefined {
   const first = items.findIndex((item) => !isSystem(item))
@@ -68,7 +68,7 @@ function isSystem(message: unknown): message is JsonObject {
   return isObject(message) && (message['role'] === 'system' || message['role'] === 'developer')
 }
 
-/** True for a system message that contains only text. Other content would not make sense in another role. */
+/** True for a system message that may get another role or position: it must contain only text. */
 function mayMove(message: unknown): message is JsonObject {
   if (!isSystem(message)) return false
   const { content } = message
@@ -83,8 +83,8 @@ function headOf(system: readonly JsonObject[]): JsonObject[] {
 }
 
 /**
- * A message and the text added to it. They are joined once, when the message is complete, because a growing text would
- * be copied each time it is read.
+ * A message and the text to add before and after its content. They are joined once, when the message is complete,
+ * because a text that grows step by step would be copied each time it is read.
  */
 interface Growing {
   readonly message: JsonObject
@@ -92,14 +92,17 @@ interface Growing {
   readonly after: unknown[]
 }
 
-/** Adds each system message to the message before it or, if that is an assistant message, to the message after it. */
+/**
+ * Adds the text of each system message to an adjacent user message or tool result: to the one before it or, otherwise,
+ * to the one after it. If there is none, the text becomes a user message.
+ */
 function spoken(messages: readonly unknown[]): unknown[] {
   const out: unknown[] = []
   let last: Growing | undefined
   let waiting: unknown[] = []
   /**
-   * True if the last message is the user's and ends with system text. The user's next text then belongs to the same
-   * message.
+   * True if the last message is a user message and ends with system text. A user message that follows is then added to
+   * it.
    */
   let isOpen = false
   const flush = () => {
@@ -166,7 +169,10 @@ function wordsIn(content: unknown): unknown {
   )
 }
 
-/** Joins several contents into one. The result is a text if all contents are plain texts and no list is required. */
+/**
+ * Joins several contents into one. The result is a text if all contents are plain texts and `isList` is false;
+ * otherwise, it is a list of parts.
+ */
 function joined(contents: readonly unknown[], isList = false): unknown {
   const nonEmpty = contents.filter((content) => !isNothing(content))
   if (nonEmpty.length < 2) return nonEmpty[0] ?? contents[0]

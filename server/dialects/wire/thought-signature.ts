@@ -2,20 +2,23 @@ import { isObject, tryParse } from '../../lib/json.ts'
 import { JsonScan } from '../../lib/json-scan.ts'
 import type { DialectName, Part, ReasoningPart, Seal, TextPart } from '../neutral/conversation.ts'
 
-/** The first characters of every envelope, in base64. */
+/**
+ * The first characters of every envelope, in base64. An envelope contains the signature of a service that uses another
+ * dialect; see `writeSeal`.
+ */
 const mark = Buffer.from('{"tollgate":').toString('base64')
 
 const names: readonly DialectName[] = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini']
 
 /**
  * The part to which another service's signature belongs: a visible thought, a hidden thought, the next part, or the
- * previous part (`before`). The last two are used if the dialect has no field for the signature of such a part.
+ * previous part (`before`). `next` and `before` are used if the dialect has no signature field for the part itself.
  */
 type Owner = 'thought' | 'hidden' | 'next' | 'before'
 
 const owners: readonly Owner[] = ['thought', 'hidden', 'next', 'before']
 
-/** A signature that has not been attached to the next or previous part yet. */
+/** A signature that belongs to the next or previous part but has not been attached to it. */
 export interface LooseSeal {
   readonly type: 'seal'
   readonly seal: Seal
@@ -23,8 +26,9 @@ export interface LooseSeal {
 }
 
 /**
- * A signature as text for an opaque field of a dialect. The signature of another service is put into an envelope. The
- * caller knows nothing of that service but sends the envelope back, so the signature reaches the service unchanged.
+ * A signature as text for an opaque field of a dialect. The signature of a service that uses another dialect is put
+ * into an envelope. The caller sends the envelope back without interpreting it, so the signature reaches the service
+ * unchanged.
  */
 export function writeSeal(seal: Seal, dialect: DialectName, owner: Owner = 'thought'): string {
   if (seal.from === dialect) return seal.value
@@ -47,8 +51,8 @@ export function readSeal(text: string, dialect: DialectName): Seal {
 }
 
 /**
- * The value of an opaque field for a service that uses `dialect`. Undefined if another service created the state, if
- * the field is empty, or if the envelope was truncated.
+ * The value of an opaque field for a service that uses `dialect`. Undefined if the state comes from a service that uses
+ * another dialect, if the field is empty, or if the envelope was truncated.
  */
 export function ownState(text: unknown, dialect: DialectName): string | undefined {
   if (typeof text !== 'string' || text === '') return undefined
@@ -58,7 +62,10 @@ export function ownState(text: unknown, dialect: DialectName): string | undefine
   return seal.value === '' ? undefined : seal.value
 }
 
-/** A thought and its opaque field, either as a part or as a signature that belongs to another part. */
+/**
+ * Reads the opaque field of a thought. Returns the thought with its signature or, if the signature belongs to another
+ * part, only the signature.
+ */
 export function readThought(thought: ReasoningPart, opaque: string, dialect: DialectName): ReasoningPart | LooseSeal {
   // Some dialects require an empty signature for a thought that has none.
   if (opaque === '') return thought
@@ -99,13 +106,17 @@ export function attachSeals(parts: readonly (Part | LooseSeal)[]): Part[] {
   return out
 }
 
-/** True for parts whose signature is written separately in dialects that have no field for it. */
+/**
+ * True for a part to which a separate signature can be attached. The signature is separate in dialects that have no
+ * field for it in such a part.
+ */
 function canBear(part: Part): part is Part & { type: 'text' | 'tool-call' | 'media' } {
   return part.type === 'text' || part.type === 'tool-call' || part.type === 'media'
 }
 
 /**
- * The maximum number of values in an envelope. Real envelopes have only a few, but a caller may put anything into one.
+ * The maximum number of values in an envelope. The gateway's envelopes have only a few, but a caller may send a forged
+ * envelope with any number.
  */
 const mostValues = 20
 

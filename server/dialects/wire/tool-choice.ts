@@ -9,9 +9,9 @@ export interface Offer {
 }
 
 /**
- * The tools to offer to a service that has no list of allowed tools: only the allowed ones. If the service has none of
- * the allowed or required tools, the model must not call any tool, because it could only call tools that the caller did
- * not mean.
+ * Returns the tools to offer to a service whose API has no list of allowed tools. If the caller sends such a list, only
+ * the tools in it are offered. If the service supports none of the allowed or required tools, the tool choice becomes
+ * `none`, so that the model does not call tools that the caller excluded.
  */
 export function offerOf(
   conversation: Conversation,
@@ -26,12 +26,13 @@ export function offerOf(
     dropped.lose('toolChoice', choice)
     return { tools: tools.flatMap(write), choice: { mode: 'none' } }
   }
-  // If one tool is required, all tools are offered. The prompt then stays the same, so its cached part can be used.
+  // If a certain tool is required, all tools are offered anyway. The prompt then does not depend on the choice, so a
+  // cached prompt can be reused.
   if (choice.mode === 'tool') return { tools: tools.flatMap(write), choice }
   return { tools: written, choice: { mode: choice.required ? 'required' : 'auto' } }
 }
 
-/** The tools that the choice allows or requires, or all tools if it does neither. */
+/** The tools to which the tool choice refers, or all tools if it refers to none. */
 export function meantTools({ tools, toolChoice: choice }: Conversation): readonly Tool[] {
   if (choice?.mode !== 'allowed' && choice?.mode !== 'tool') return tools
   const references = choice.mode === 'tool' ? [choice.tool] : choice.tools
@@ -56,7 +57,7 @@ export function mustCall(choice: ToolChoice | undefined): boolean {
   return choice?.mode === 'required' || choice?.mode === 'tool'
 }
 
-/** The kind of a hosted tool. Tools of the same type are distinguished by the server that they represent. */
+/** The kind of a hosted tool. Several tools of one type differ in the label of their MCP server. */
 function kindOf({ type, server_label: label }: JsonObject): string {
   return `${String(type)} ${typeof label === 'string' ? label : ''}`
 }

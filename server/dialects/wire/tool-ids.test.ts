@@ -64,7 +64,7 @@ describe.each(Object.entries(all))('ids for %s', (_name, rules) => {
       if (fits(id, rules.ids)) expect(new ToolIds(rules.ids, [id]).call(id)).toBe(id)
   })
 
-  test('stay different if one id was rewritten to look like another valid id', () => {
+  test('stay different if a request also contains the replacements of its invalid ids', () => {
     const made = new ToolIds(rules.ids, ['a:0', long('x', 999)])
     const taken = ['a:0', long('x', 999)].map((id) => made.call(id)).filter((id) => fits(id, rules.ids))
     const again = new ToolIds(rules.ids, ['a:0', long('x', 999), ...taken])
@@ -78,13 +78,13 @@ test('an invalid id is wrapped in another id, and is unwrapped for a service whe
   expect(there).toMatch(/^[a-zA-Z0-9_-]+$/)
   expect(new ToolIds(chatRules.ids, [there]).call(there)).toBe('functions.Bash:0')
   expect(new ToolIds(messagesRules.ids, [there]).call(there)).toBe(there)
-  // If both ids are in one request, they belong to two calls.
+  // If a request contains both the wrapped and the original id, they belong to two different calls.
   const both = new ToolIds(chatRules.ids, [there, 'functions.Bash:0'])
   expect([both.call(there), both.call('functions.Bash:0')]).toEqual([there, 'functions.Bash:0'])
 })
 
-describe('calls without an id, and calls with the same id', () => {
-  test('get unique ids, and results are matched with them in order', () => {
+describe('missing and duplicate ids', () => {
+  test('calls without an id get unique ids, and results without an id are matched with these calls in order', () => {
     for (const { ids: rule } of Object.values(all)) {
       const ids = new ToolIds(rule, ['', '', 'a', ''], true)
       const calls = [ids.call(''), ids.call('a'), ids.call('')]
@@ -94,7 +94,7 @@ describe('calls without an id, and calls with the same id', () => {
     }
   })
 
-  test('get different ids even if they had the same id, if the service requires unique ids', () => {
+  test('calls with the same id get different ids if the service requires unique ids', () => {
     const ids = new ToolIds(messagesRules.ids, ['a', 'a'], true)
     const first = ids.call('a')
     expect(ids.result('a')).toBe(first)
@@ -106,7 +106,7 @@ describe('calls without an id, and calls with the same id', () => {
     expect([alike.call('a'), alike.call('a')]).toEqual(['a', 'a'])
   })
 
-  test('a result without an id belongs to the call that has waited longest', () => {
+  test('a result without an id belongs to the oldest call without a result', () => {
     const ids = new ToolIds(chatRules.ids, ['a', 'b', ''])
     ids.call('a')
     ids.call('b')

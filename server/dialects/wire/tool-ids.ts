@@ -15,20 +15,20 @@ function holding(id: string): string {
 }
 
 /**
- * The ids of one request, each in a form that the service accepts. A valid id is sent unchanged. An invalid id is
- * wrapped in another id, and it is unwrapped for a service where it is valid. An id that is too long to be wrapped is
- * replaced by a hash. Different ids stay different.
+ * Converts the call ids of one request to ids that the service accepts. A valid id is sent unchanged. An invalid id is
+ * encoded in a valid one, which wraps it. When the caller sends the wrapping id to a service that accepts the original,
+ * the original is sent. An id that is too long to be wrapped is replaced by a hash. Different ids stay different.
  */
 export class ToolIds {
   readonly #rule: WordRule
   readonly #unique: boolean
-  /** Maps each id that has been or will be sent to the id that it represents. */
+  /** The keys are the ids that have been or will be sent to the service. The values are the ids that they represent. */
   readonly #taken = new Map<string, string>()
   readonly #all: ReadonlySet<string>
   readonly #fit = new Map<string, string>()
-  /** For each id, the number of calls so far that have it. */
+  /** For each of the caller's ids, the number of its calls that have been converted. */
   readonly #calls = new Map<string, number>()
-  /** For each of the caller's ids, the ids sent for calls that wait for their results. */
+  /** For each of the caller's ids, the ids sent for those of its calls that have no result yet. */
   readonly #open = new Map<string, string[]>()
   readonly #last = new Map<string, string>()
   #unnamed = 0
@@ -41,13 +41,13 @@ export class ToolIds {
     for (const id of this.#all) if (this.#isPlain(id)) this.#taken.set(id, id)
   }
 
-  /** True if no id needs to change, except that of a second call with the same id. */
+  /** True if all ids of the request can be sent unchanged. Duplicate ids are not considered. */
   get allFit(): boolean {
     for (const id of this.#all) if (!this.#isPlain(id)) return false
     return true
   }
 
-  /** The id of the next call. */
+  /** Returns the id to send for the next call, which has the id `id` in the caller's request. */
   call(id: string): string {
     const before = this.#calls.get(id) ?? 0
     this.#calls.set(id, before + 1)
@@ -60,14 +60,17 @@ export class ToolIds {
     return out
   }
 
-  /** The id for the next result. It belongs to the oldest call with the caller's id that has no result. */
+  /**
+   * Returns the id to send for the next result, which has the id `id` in the caller's request. The result belongs to
+   * the oldest call with this id that has no result.
+   */
   result(id: string): string {
     const waiting = this.#open.get(id)?.shift() ?? this.#last.get(id)
     if (waiting !== undefined) return waiting
     return id === '' ? this.#oldest() : this.#fitOf(id)
   }
 
-  /** The id for a result without one. The result belongs to the call that has waited longest. */
+  /** Returns the id to send for a result that has no id. The result belongs to the oldest call without a result. */
   #oldest(): string {
     for (const open of this.#open.values()) {
       const out = open.shift()
@@ -76,7 +79,7 @@ export class ToolIds {
     return this.#fresh(`result ${this.#unnamed++}`, true)
   }
 
-  /** True if the id is valid and does not wrap another id that should be sent instead. */
+  /** True if the id is valid and does not wrap an id that should be sent instead of it. */
   #isPlain(id: string): boolean {
     const inner = held(id)
     const opens = inner !== undefined && fits(inner, this.#rule) && !this.#all.has(inner)

@@ -1,7 +1,10 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { Conversation } from '../neutral/conversation.ts'
 
-/** In dialects without freeform tools, the field that holds the text. */
+/**
+ * In dialects without freeform tools (tools whose input is any text), a function represents such a tool. This field of
+ * the function's input contains the text.
+ */
 const textMember = 'input'
 
 /** The schema of a function that represents a freeform tool. */
@@ -39,14 +42,14 @@ export function freeformNames({ tools }: Conversation): ReadonlySet<string> {
   return new Set(tools.flatMap((tool) => (tool.type === 'freeform' ? [tool.name] : [])))
 }
 
-/** The input of a call as an object. Any other value is put into a field of an object. */
+/** The input of a call as an object. An input that is not a JSON object is put into a field of an object. */
 export function inputObject(input: string): JsonObject {
   if (isNoInput(input)) return {}
   const value = tryParse(input)
   return isObject(value) ? value : wrapFreeform(input)
 }
 
-/** True for the placeholders that some models write as the input of a call without one. */
+/** True if the input is blank or `null`. Some models write this for a call without input. */
 export function isNoInput(input: string): boolean {
   return input.length < 64 && /^\s*(?:null\s*)?$/.test(input)
 }

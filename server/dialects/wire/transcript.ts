@@ -2,8 +2,8 @@ import type { Conversation, Message, Part, ToolResultPart } from '../neutral/con
 
 /**
  * The turns of a conversation in a form that a model can be asked to summarize. Tool calls and their results become
- * text, and thoughts are omitted. Because there are no calls and no tools, every service accepts these turns, and the
- * model does not continue its work.
+ * text, and thoughts are omitted. Because these turns contain no calls and need no tools, every service accepts them,
+ * and the model does not continue the task.
  */
 export function transcript(conversation: Pick<Conversation, 'messages'>): Message[] {
   return conversation.messages.flatMap(({ role, parts, name }) => {
@@ -32,7 +32,7 @@ function partOf(part: Part): Part[] {
   }
 }
 
-/** The parts of a tool result: its text, and then its files as files. */
+/** Converts a tool result to its text, followed by its media parts. */
 function resultOf({ content, isError }: ToolResultPart): Part[] {
   const parts = content.flatMap(partOf)
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')

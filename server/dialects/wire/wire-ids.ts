@@ -7,7 +7,7 @@ import { ToolIds } from './tool-ids.ts'
 export interface CallIdFields {
   /** The field of a message that lists calls and results; absent = the message itself may be a call or result. */
   list?: string
-  /** The field that holds the id of a call or result; undefined for everything else. */
+  /** The name of the field that holds the id of a call or result; undefined if the value is neither. */
   member(value: JsonObject): string | undefined
   isResult(value: JsonObject): boolean
 }

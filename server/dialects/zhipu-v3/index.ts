@@ -7,7 +7,7 @@ import type { Failure } from '../neutral/reply.ts'
 
 /**
  * Version 3 of Zhipu's API, which chatglm models use (source: one-api's code; the service's own page no longer exists).
- * In its streams, the name of each event is separate from the text. `eventIn` puts both into one object.
+ * In its streams, the name and the text of an event are in separate SSE fields. `eventIn` puts both into one object.
  */
 export const zhipuV3 = chatBased({
   name: 'zhipu-v3',
@@ -68,7 +68,7 @@ function failureWithin(wire: JsonObject): Failure | undefined {
 
 /**
  * One event of the stream as an object. It includes the kind and the usage, which the service sends outside the event's
- * data. Undefined if there is no event.
+ * data. Undefined if the block contains no event.
  */
 export function eventIn(block: string): JsonObject | undefined {
   const fields = new Map<string, string>()

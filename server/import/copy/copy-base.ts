@@ -57,12 +57,13 @@ export interface BaseResult {
   leftoversFile: string
 }
 
-/** The suffix for names that are already taken. */
+/** The suffix that is added to a copied name if the name is already taken. */
 const suffix = '-import'
 
 /**
- * Copies everything except the log in one transaction. Before the transaction is committed, its sums are compared with
- * those of the source, so the installation gets either everything or nothing.
+ * Copies everything except the log in one transaction. Before the transaction is committed, counts and totals (such as
+ * the number of users and the sum of their balances) are compared with those of the source. If they differ, nothing is
+ * copied.
  */
 export async function copyBase(given: BaseGiven): Promise<BaseResult> {
   const { store } = given.deps
@@ -136,8 +137,8 @@ async function begin(
 }
 
 /**
- * Reserves the ids that occur in the log. Log rows may belong to accounts that no longer exist, and a new account with
- * such an id would own these rows.
+ * Reserves the ids that occur in the log. Log rows may belong to accounts that no longer exist. If a new account got
+ * the id of a deleted one, it would own the deleted account's rows.
  */
 async function keepKnownIds(trx: Trx, { users, tokens, channels }: LogSums): Promise<void> {
   await reserveIds(trx, 'users', users)
@@ -176,7 +177,7 @@ async function copyParts({ wants }: BaseGiven, work: Work) {
   }
 }
 
-/** The sums of the source and of this installation. Throws if they differ. */
+/** The counts and totals of the source and of this installation, side by side. Throws if they differ. */
 async function checkedSums({ wants, earlier }: BaseGiven, work: Work, there: ImportedSums): Promise<SumLine[]> {
   const { corrections, db, trx, importId } = work
   const planned = Object.fromEntries(

@@ -20,7 +20,7 @@ const columns: BulkColumns = [
   ['expired_time', 'integer'],
 ]
 
-/** The name of the sum in which codes with this status are counted. */
+/** The name of the field of ImportedSums that counts codes with this status. */
 function sumOf(status: number): 'codesUnused' | 'codesDisabled' | 'codesUsed' | undefined {
   if (status === redemptionStatus.unused) return 'codesUnused'
   if (status === redemptionStatus.disabled) return 'codesDisabled'
@@ -41,8 +41,8 @@ export async function copyCodes(work: Work, users: IdMap): Promise<{ added: numb
       const draft = readCode(row, findings)
       if (isDeleted(row)) continue
       if (known.has(text(row, 'id'))) {
-        // If the code was redeemed in the source in the meantime, its value is in the user's balance, so it must not be
-        // redeemed again.
+        // The code may have been redeemed in the source since the earlier run. Its value is then part of the user's
+        // balance, so the code is marked as used here.
         const here = known.get(text(row, 'id'))
         if (trx && here && draft?.status === redemptionStatus.used)
           await trx

@@ -45,7 +45,7 @@ export interface LogIds {
   users: ReadonlyMap<number, number>
   channels: ReadonlyMap<number, number>
   tokens: ReadonlyMap<number, number>
-  /** The token with a name that is unique for its user, by `<user id>\n<name>` in the source. */
+  /** Token ids by `<user id>\n<token name>` in the source; 0 if the user has several tokens with this name. */
   tokensByName: ReadonlyMap<string, number>
 }
 
@@ -57,7 +57,7 @@ export interface LogWork {
   /** The stored state of the import, from which copying continues. */
   import: ImportRow
   ids: LogIds
-  /** Only rows up to this id are copied, because rows may still be added to the source. */
+  /** Only rows up to this id are copied, because the source may add rows during the copy. */
   upTo: number
   /** Only rows from this time on are copied, in epoch seconds; 0 = all. */
   since: number
@@ -108,7 +108,7 @@ export async function copyLogs(work: LogWork): Promise<void> {
   }
 }
 
-/** The columns to read that the source has. */
+/** The columns that the import reads, without those that the source lacks. */
 function wantedColumns({ tables }: SourceDatabase): string[] {
   const there = tables.get('logs') ?? new Set<string>()
   const wanted = [
@@ -153,8 +153,9 @@ function add(sums: Map<number, number>, id: number, quota: number): void {
 }
 
 /**
- * The ids of a row's user, channel and token in this installation. An id of something that no longer exists is kept if
- * no new row can get it; otherwise it becomes 0.
+ * The ids of a row's user, channel and token in this installation. If the source no longer has the user, channel or
+ * token, its old id is kept if it is reserved in this installation, so that no new row can get it. Otherwise the id
+ * becomes 0.
  */
 function idsOf({ ids, import: row }: LogWork, draft: LogDraft) {
   const gone = (id: number, known: number) => (row.is_fresh && id > 0 && id <= known ? id : 0)

@@ -15,8 +15,9 @@ export interface OptionChange {
 const longestShown = 60
 
 /**
- * Sets the options of the source. In an installation that is in use, options that are already set stay unchanged, and
- * the report lists them. Returns the changes.
+ * Copies the options of the source, and returns the changes. An option that is already set stays unchanged if the
+ * installation was in use before the first import, or if this is a repeated import. In the first import, the report
+ * lists the options that stay unchanged.
  */
 export async function copyOptions(work: Work, options: SourceOptions): Promise<OptionChange[]> {
   const { trx, db, secrets, findings, isFresh, journal } = work

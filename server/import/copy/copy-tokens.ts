@@ -35,7 +35,10 @@ const columns: BulkColumns = [
 /** Identifies a token in the journal of imported rows without revealing its key. */
 export const tokenMark = (key: string) => createHash('sha256').update(key).digest('hex').slice(0, 16)
 
-/** Copies the tokens that earlier runs did not copy, and applies changes to the others. */
+/**
+ * Copies the tokens that earlier runs did not copy. For the others, adds the changes of balance and usage since the
+ * last run.
+ */
 export async function copyTokens(work: Work, users: IdMap): Promise<{ groups: Set<string>; added: number }> {
   const { source, trx, journal, findings, secrets } = work
   const known = await journal('token')

@@ -38,7 +38,7 @@ const columns: BulkColumns = [
   ...limitColumns,
 ]
 
-/** Texts that must be unique, and that accounts in this installation already have. */
+/** Values of unique columns that accounts in this installation already use. */
 interface Taken {
   names: Set<string>
   affCodes: Set<string>
@@ -49,17 +49,21 @@ interface Taken {
 export interface CopiedUsers {
   ids: IdMap
   groups: Set<string>
-  /** The number of rows that were new in the source. */
+  /** The number of users that no earlier run had copied. */
   added: number
 }
 
-/** Copies the users that earlier runs did not copy, and applies changes to the others. */
+/**
+ * Copies the users that earlier runs did not copy. For the others, adds the changes of balance, usage and request count
+ * since the last run.
+ */
 export async function copyUsers(work: Work): Promise<CopiedUsers> {
   const { source, trx, journal } = work
   const known = await journal('user')
   const plan = await plannedIds(work, known)
   const taken = await takenNow(work, plan)
-  // The root account is copied first, so that its old name becomes free.
+  // The root account is copied first. It gets its name from the source, so its previous name becomes free for another
+  // user.
   if (plan.root) await copyRoot(work, plan.root, plan.ids, taken)
   const groups = new Set<string>()
   let added = 0
@@ -135,7 +139,10 @@ async function plannedRoot({ source, program, findings, root }: Work, id: number
   return root && row ? { ...root, draft: readUser(row, program, findings) } : undefined
 }
 
-/** The largest of many numbers, as a list that is empty if there are none. */
+/**
+ * Returns a list with only the largest number, or an empty list if there are no numbers. `Math.max` cannot be called
+ * with all numbers, because it fails with too many arguments.
+ */
 function maxOf(numbers: readonly number[]): number[] {
   return numbers.length === 0 ? [] : [numbers.reduce((most, each) => Math.max(most, each))]
 }

@@ -20,15 +20,21 @@ export interface Work {
   readonly importId: number
   /** True if the installation was empty. */
   readonly isFresh: boolean
-  /** True if rows keep the ids of the source. */
+  /** True if rows keep the ids of the source. This requires an empty installation and numeric ids in the source. */
   readonly keepsIds: boolean
-  /** In an empty installation, the root account to which the source's root account is copied. */
+  /**
+   * The root account of an empty installation, to which the source's root account is copied; undefined if the
+   * installation is in use.
+   */
   readonly root: { id: number; hasAccessToken: boolean } | undefined
-  /** The suffix for names that are already taken. */
+  /** The suffix that is added to a copied name if the name is already taken. */
   readonly suffix: string
   /** The rows of one kind that earlier runs wrote, by id in the source. */
   journal(kind: ImportKind): Promise<Map<string, JournalRow>>
-  /** The expected differences between the figures of this installation and of the source. The findings explain them. */
+  /**
+   * The amounts by which the counts and totals of this installation are expected to differ from those of the source.
+   * `findings` has the reasons.
+   */
   readonly corrections: ImportedSums
 }
 
@@ -52,8 +58,8 @@ export const noSums = (): ImportedSums => ({
 })
 
 /**
- * Assigns an id to each row of the source. In an empty installation, a row keeps its id if that is free. Otherwise it
- * gets a new one.
+ * Assigns an id to each row of the source. If `keepsIds` is true, a row keeps its id unless the id is taken. All other
+ * rows get new ids.
  */
 export async function assignIds(
   { trx, keepsIds }: Work,
@@ -76,7 +82,8 @@ export async function assignIds(
 export const nameKey = (name: string, isFresh: boolean) => (isFresh ? name : name.toLowerCase())
 
 /**
- * Returns a free name and marks it as taken. It is the name itself, or the name with the import's suffix and a number.
+ * Returns a free name and marks it as taken. It is the name itself, or the name with the suffix and, from the second
+ * attempt on, a number.
  */
 export function freeName(name: string, suffix: string, taken: Set<string>, isFresh: boolean): string {
   let free = name

@@ -1,6 +1,9 @@
 import type { Findings, Leftover } from '../findings.ts'
 
-/** Collects findings while a source is read, and adds them to the report when it begins. */
+/**
+ * Collects findings while a source is read. The report does not exist at that time, so `tell` adds the findings to it
+ * later.
+ */
 export interface LaterFindings {
   add(kind: string, text: string, example?: string): void
   leave(leftover: Leftover, text: string): void

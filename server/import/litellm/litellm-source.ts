@@ -104,14 +104,17 @@ async function fill(reading: Reading, source: SourceDatabase | undefined, local:
   await keepOthers(source, local)
 }
 
-/** Tables that are imported, that only contain sums of the log, or that contain the state of running processes. */
+/**
+ * LiteLLM's tables that are not kept as leftovers. They are imported, contain only sums of the log, or contain the
+ * state of running processes.
+ */
 const covered =
   /^LiteLLM_(?:UserTable|VerificationToken|ProxyModelTable|CredentialsTable|Config|SpendLogs.*|ErrorLogs|Daily.*|CronJob|HealthCheck.*|DeletedVerificationToken|.*Session.*)$/
 
-/** The maximum number of rows of a table that are kept. */
+/** The maximum number of rows of a table that are kept as leftovers. */
 const mostKept = 100_000
 
-/** Keeps teams, organizations, budgets and all other tables without a counterpart. */
+/** Keeps the rows of teams, organizations, budgets and all other tables without a counterpart as leftovers. */
 async function keepOthers(source: SourceDatabase, local: LocalDatabase): Promise<void> {
   for (const table of source.tables.keys())
     if (table.startsWith('LiteLLM_') && !covered.test(table))

@@ -82,7 +82,10 @@ export function providerOfModel(model: string, provider: string): { provider: st
   return { provider: guessed, type: types[guessed] ?? 0, sent: model }
 }
 
-/** Removes the part of a name that tells LiteLLM how to call the model, because the provider does not know it. */
+/**
+ * Removes a prefix such as `converse/`, with which LiteLLM selects one of the provider's APIs. The provider expects the
+ * name without it.
+ */
 function plain(provider: string, sent: string): string {
   if (provider.startsWith('bedrock')) return sent.replace(/^(?:converse|invoke|converse_like)\//, '')
   return provider.startsWith('azure') ? sent.replace(/^(?:responses|o_series|gpt5_series)\//, '') : sent

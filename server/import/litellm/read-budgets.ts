@@ -4,9 +4,9 @@ import { quotaOf } from './money.ts'
 
 /** The spending limit and the rate limits of a key or user, in Tollgate's terms. */
 export interface Budget {
-  /** The total limit in dollars, without a period; undefined = no limit. */
+  /** The spending limit in dollars if its period is neither a day nor a month; undefined = no such limit. */
   most: number | undefined
-  /** True if the amount is renewed after a period without a counterpart, such as 7 days. */
+  /** True if LiteLLM resets the spending limit after a period that Tollgate does not support, such as 7 days. */
   isOfOtherPeriod: boolean
   limits: {
     rpm_limit: number
@@ -21,7 +21,7 @@ const daily: ReadonlySet<string> = new Set(['1d', '24h', '1440m', '86400s'])
 const monthly: ReadonlySet<string> = new Set(['30d', '1mo', '31d', '28d'])
 const largest = 1_000_000_000
 
-/** The limits of a row. Limits that the row lacks come from the budget to which it refers. */
+/** The limits of a key, user or team. A limit that its row lacks is taken from the budget to which the row refers. */
 export function budgetOf(row: SourceRow, budgets: ReadonlyMap<string, SourceRow>, quotaPerUnit: number): Budget {
   const shared = budgets.get(text(row, 'budget_id'))
   const field = (name: string) => row[name] ?? shared?.[name] ?? null
@@ -37,14 +37,14 @@ export function budgetOf(row: SourceRow, budgets: ReadonlyMap<string, SourceRow>
       rpm_limit: rate('rpm_limit'),
       tpm_limit: rate('tpm_limit'),
       concurrency_limit: rate('max_parallel_requests'),
-      // In LiteLLM, a budget of 0 allows nothing, but here 0 means no limit. The smallest limit is therefore 1.
+      // In LiteLLM, a budget of 0 allows no spending. In Tollgate, 0 means no limit, so a budget of 0 becomes 1 unit.
       daily_budget: isDaily ? Math.max(1, quotaOf(most, quotaPerUnit)) : 0,
       monthly_budget: isMonthly ? Math.max(1, quotaOf(most, quotaPerUnit)) : 0,
     },
   }
 }
 
-/** Columns with limits and settings that have no counterpart. */
+/** Columns of keys and users with limits and settings that have no counterpart in Tollgate. */
 const withoutPlace = [
   ...['aliases', 'config', 'permissions', 'metadata', 'allowed_cache_controls', 'model_max_budget', 'allowed_routes'],
   ...['budget_limits', 'budget_fallbacks', 'object_permission_id', 'router_settings', 'policies', 'access_group_ids'],

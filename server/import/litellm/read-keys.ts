@@ -9,10 +9,13 @@ import { budgetOf, valuesWithoutPlace } from './read-budgets.ts'
 import { madeAccount } from './read-users.ts'
 import type { Reading } from './reading.ts'
 
-/** The account that pays for keys without a user or team. */
+/** The name of the account that pays for keys without a user or team. */
 const ofNobody = 'litellm-keys'
 
-/** Reads the keys, and creates accounts for keys without a known user. LiteLLM stores only the hashes of keys. */
+/**
+ * Converts LiteLLM's keys to tokens. Creates an account for each owner that is not among `users`. LiteLLM stores only
+ * the hashes of keys, so the tokens have hashes instead of keys.
+ */
 export async function readKeys(
   reading: Reading,
   users: readonly LocalRow[],
@@ -107,7 +110,7 @@ function tokenOf(
   }
 }
 
-/** True if a key is restricted to some of the paths that call models, or to other paths. */
+/** True if a key may not call all paths that call models. */
 function isNarrowed(row: SourceRow): boolean {
   const routes = textsOf(row['allowed_routes'])
   return routes.length > 0 && !routes.includes('llm_api_routes')

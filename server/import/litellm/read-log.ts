@@ -7,9 +7,9 @@ import { quotaOf } from './money.ts'
 import type { Reading } from './reading.ts'
 
 const rowsPerStep = 2000
-/** 2020-01-01, before LiteLLM had a log. */
+/** 2020-01-01, which is before the first row of any LiteLLM log. Row ids count milliseconds from here. */
 const firstMs = Date.UTC(2020, 0, 1)
-/** The number of rows with the same millisecond that get different ids. */
+/** The number of ids for rows that were written in the same millisecond. */
 const perMs = 8192
 const longestCallMs = 86_400_000
 

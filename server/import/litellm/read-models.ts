@@ -7,7 +7,7 @@ import { numberOf } from './ids.ts'
 import { channelTypes, providerOfModel, worksWithoutKey } from './providers.ts'
 import type { Reading } from './reading.ts'
 
-/** Parameters that are imported, or that do not affect the call. */
+/** Parameters of a deployment that are imported, or that do not affect a call. The others are leftovers. */
 const known: ReadonlySet<string> = new Set([
   ...['model', 'api_key', 'api_base', 'base_url', 'api_version', 'organization', 'weight', 'order', 'extra_headers'],
   ...['custom_llm_provider', 'litellm_credential_name', 'aws_access_key_id', 'aws_secret_access_key'],
@@ -16,7 +16,7 @@ const known: ReadonlySet<string> = new Set([
   ...['cache_creation_input_token_cost', 'merge_reasoning_content_in_choices', 'use_litellm_proxy', 'timeout'],
 ])
 
-/** A deployment as a channel, with the data that determines its price. */
+/** A LiteLLM deployment converted to a channel, with the data that determines its price. */
 export interface ReadModel {
   channel: LocalRow
   asked: string
@@ -116,7 +116,7 @@ function modelOf(
       group: 'default',
       used_quota: 0,
       model_mapping: mapping,
-      // In LiteLLM, the smallest order comes first. Here, the largest priority does.
+      // LiteLLM prefers the smallest `order`. Tollgate prefers the largest `priority`.
       priority: -integerOf(fields['order']),
       config:
         type === channelTypes.azure && fields['api_version']

@@ -67,7 +67,10 @@ function priceTables({ later, quotaPerUnit }: Reading, models: readonly ReadMode
 const isPriced = (costs: JsonObject) =>
   typeof costs['input_cost_per_token'] === 'number' && costs['input_cost_per_token'] >= 0
 
-/** Records the settings as leftovers, and returns the number of retries; undefined if that is not set. */
+/**
+ * Returns the number of retries that LiteLLM is configured with; undefined if that is not set. All other settings
+ * become leftovers.
+ */
 async function settings({ rows, config, later }: Reading): Promise<number | undefined> {
   const stored = (await rows('LiteLLM_Config', [])).map((row) => {
     const value = row['param_value']

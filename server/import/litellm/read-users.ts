@@ -8,7 +8,7 @@ import { quotaOf } from './money.ts'
 import { budgetOf, valuesWithoutPlace } from './read-budgets.ts'
 import type { Reading } from './reading.ts'
 
-/** The balance of a user without a budget, in currency units. */
+/** The balance that a user without a budget gets, in currency units. */
 const withoutBudget = 1_000_000
 
 const roleNames: Readonly<Record<string, number>> = { proxy_admin: roles.admin }

@@ -6,7 +6,9 @@ const boxNonce = 24
 const gcmNonce = 12
 const tagBytes = 16
 
-/** The marks of LiteLLM's newer encryption formats, each with the function that derives its key. */
+/**
+ * The marks with which texts in LiteLLM's newer encryption formats begin, each with the function that derives the key.
+ */
 const gcmForms: readonly (readonly [mark: string, keyOf: (salt: string) => Uint8Array])[] = [
   ['v3:gcm:', (salt) => new Uint8Array(hkdfSync('sha256', salt, '', 'litellm-at-rest-v3', 32))],
   ['v2:gcm:', hashOf],
@@ -16,7 +18,9 @@ function hashOf(salt: string): Uint8Array {
   return createHash('sha256').update(salt).digest()
 }
 
-/** True if a text has one of LiteLLM's encryption formats: marked AES-GCM, or base64 of a NaCl box. */
+/**
+ * True if a text has one of LiteLLM's encryption formats: AES-GCM with a mark at the start, or a NaCl box in base64.
+ */
 export function looksSealed(text: string): boolean {
   if (gcmForms.some(([mark]) => text.startsWith(mark))) return true
   return (

@@ -38,13 +38,14 @@ export interface ChannelDraft {
 const customType = 8
 
 /**
- * Reads a channel; undefined if it was deleted. Invalid fields are dropped, and the channel is disabled if it needs
- * them.
+ * Reads a channel; undefined if it was deleted. An invalid field is dropped. If the channel cannot work without the
+ * field, it is disabled.
  */
 export function readChannel(row: SourceRow, program: Program, findings: Findings): ChannelDraft | undefined {
   if (isDeleted(row)) return undefined
   const id = integer(row, 'id')
-  // For LiteLLM, the name is shown, because the import itself makes up the ids of its rows.
+  // LiteLLM's rows have no numeric ids. Those that the import assigned mean nothing to the reader of the report, so the
+  // name is used.
   const example = program.name === 'litellm' ? trimmed(row, 'name') : `channel ${id} (${trimmed(row, 'name')})`
   const sourceType = integer(row, 'type')
   const type = channelType(program.name, sourceType)
@@ -110,7 +111,7 @@ export function readChannel(row: SourceRow, program: Program, findings: Findings
   }
 }
 
-/** Collects the fields of a channel, with the same checks as if a person entered them. */
+/** Collects the fields of a channel. They pass the same checks as fields that are entered in the console. */
 class Kept {
   readonly fields: ChannelFields & CarryFields = {}
   isDisabled = false
@@ -144,7 +145,8 @@ class Kept {
   }
 
   carry(column: string, body: WrittenCarries): void {
-    // Without its headers, proxy or parameters, a channel would send different requests than before, so it is disabled.
+    // If its headers, proxy or parameters are invalid, the channel is disabled. Without them, it would send other
+    // requests than it did in the source.
     this.#tried(column, ['headers', 'parameters', 'proxy'].includes(column), () => carryFields(body, {}))
   }
 
@@ -165,7 +167,8 @@ function statusOf(status: number): number {
 }
 
 /**
- * The base URL. New-api's custom channels contain the URL of a call instead, and Laisky's URLs may lack the version.
+ * The base URL of a channel. A custom channel of new-api has the full URL of a call, from which `/v1/chat/completions`
+ * is removed. If the URL of a channel of Laisky's one-api has no version, `/v1` is added.
  */
 function baseUrl(row: SourceRow, { name }: Program, type: number, kept: Kept): string {
   const url = trimmed(row, 'base_url').replace(/\/+$/, '')
@@ -188,7 +191,10 @@ const cloudflare = 37
 const coze = 34
 const vertex = 42
 
-/** The value of `other`. For Vertex, the region is part of the key instead. */
+/**
+ * The value of `other`. For Vertex AI, it is empty, because the region that the source has in `other` becomes part of
+ * the key.
+ */
 function otherOf(row: SourceRow, type: number): string {
   const other = trimmed(row, 'other')
   return type === vertex || other.length > 500 ? '' : other

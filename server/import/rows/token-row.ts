@@ -32,7 +32,8 @@ export interface TokenDraft {
 /** Reads a token; undefined if it was deleted or has no key. */
 export function readToken(row: SourceRow, program: Program, findings: Findings): TokenDraft | undefined {
   const id = integer(row, 'id')
-  // For LiteLLM, the name is shown, because the import itself makes up the ids of its rows.
+  // LiteLLM's rows have no numeric ids. Those that the import assigned mean nothing to the reader of the report, so the
+  // name is used.
   const example = program.name === 'litellm' ? trimmed(row, 'name') : `token ${id}`
   const key = trimmed(row, 'key').replace(/^sk-/, '')
   if (isDeleted(row)) return undefined
@@ -49,7 +50,8 @@ export function readToken(row: SourceRow, program: Program, findings: Findings):
   const subnet = limits.addresses === undefined ? null : networks(limits.addresses, example, findings)
   let status = integer(row, 'status', tokenStatus.enabled)
   if (!Object.values<number>(tokenStatus).includes(status)) status = tokenStatus.disabled
-  // Without its restrictions, the token could do more than before, so it is disabled.
+  // None of the restrictions can be imported. Without them, the token could do more than in the source, so it is
+  // disabled.
   if ((limits.models !== undefined && models === null) || (limits.addresses !== undefined && subnet === null)) {
     findings.add('tokens', 'The token is restricted to an empty list of models or addresses. It is disabled.', example)
     status = tokenStatus.disabled

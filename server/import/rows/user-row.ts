@@ -58,7 +58,7 @@ export function readUser(row: SourceRow, program: Program, findings: Findings): 
   reportRest(row, id, findings)
   const hubGitHub = program.name === 'one-hub' ? integer(row, 'github_id_new') : 0
   const github = trimmed(row, 'github_id')
-  // New-api replaces the login name with the numeric id of the account.
+  // New-api stores the numeric id of the GitHub account here instead of its login name.
   const isNumber = program.name === 'new-api' && /^\d+$/.test(github)
   return {
     ...base,
@@ -77,7 +77,10 @@ export function readUser(row: SourceRow, program: Program, findings: Findings): 
   }
 }
 
-/** In LiteLLM, a user without a budget is unlimited. Here, every user has a balance. */
+/**
+ * In LiteLLM, a user without a budget is unlimited. In Tollgate, every user has a balance, so this returns the balance
+ * that such a user gets; 0 for other users.
+ */
 function withoutBudget(row: SourceRow, findings: Findings): number {
   const given = integer(row, 'without_budget')
   if (given > 0)
@@ -89,7 +92,7 @@ function withoutBudget(row: SourceRow, findings: Findings): number {
   return given
 }
 
-/** The values for a deleted account. It keeps its row, so that its log rows and figures keep their owner. */
+/** The values for a deleted account. Its row is imported, so that its log rows and usage have an owner. */
 function nobody() {
   return {
     username: `deleted_${randomHex(16)}`,

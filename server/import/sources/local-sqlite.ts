@@ -6,7 +6,7 @@ import { pageQuery, type SourceDatabase, type SourceRow } from './source-databas
 const amounts =
   'rpm_limit integer, tpm_limit integer, concurrency_limit integer, daily_budget integer, monthly_budget integer'
 
-/** The tables in one-api's form for which LiteLLM has a counterpart. */
+/** The tables of one-api that can be filled with data from LiteLLM, with their column definitions. */
 const tables: Readonly<Record<string, string>> = {
   users: `id integer primary key, username text, password text, display_name text, role integer, status integer, email text,
     quota integer, used_quota integer, request_count integer, "group" text, created_time integer, without_budget integer, ${amounts}`,
@@ -25,11 +25,13 @@ const tables: Readonly<Record<string, string>> = {
 /** A row to write: values by column. */
 export type LocalRow = Readonly<Record<string, string | number | null>>
 
-/** A temporary database with LiteLLM's data in one-api's form, so that it can be imported in the same way. */
+/**
+ * A temporary database with LiteLLM's data in one-api's tables, so that the data can be imported like that of one-api.
+ */
 export interface LocalDatabase {
   /** Writes rows, which must all have the same columns. Fails if the id of a row already exists. */
   insert(table: string, rows: readonly LocalRow[]): void
-  /** Keeps the rows of a table without a counterpart. */
+  /** Stores the rows of a table that has no counterpart in Tollgate, so that the import reports them as leftovers. */
   keep(table: string, rows: readonly SourceRow[]): void
   run(text: string): void
   source(label: string): SourceDatabase
@@ -37,8 +39,8 @@ export interface LocalDatabase {
 }
 
 /**
- * Accounts and keys are kept only in memory. The log may be large, so it is stored in a file in `folder` that nobody
- * else can open.
+ * Creates the database. Accounts and keys are stored only in memory. The log may be large, so it is stored in a file in
+ * `folder` that other users of the machine cannot open.
  */
 export function createLocalDatabase(folder: string): LocalDatabase {
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -17,7 +17,7 @@ interface Address {
 const goForm =
   /^(?<user>[^:@]*):(?<password>.*)@(?:tcp\((?<host>[^):]+)(?::(?<port>\d+))?\)|unix\((?<path>[^)]+)\))\/(?<name>[^?]+)/
 
-/** True for an address of MySQL or MariaDB, in either form. */
+/** True for an address of MySQL or MariaDB: a URL, or the form of one-api. */
 export function isMysqlAddress(text: string): boolean {
   return /^(?:mysql|mariadb):\/\//i.test(text) || goForm.test(text)
 }

@@ -20,7 +20,10 @@ export interface LitellmNeeds {
   variable(name: string): string | undefined
 }
 
-/** Opens the source of an import: the database of a program, or the `config.yaml` of LiteLLM. Throws ImportFailed. */
+/**
+ * Opens the source of an import: the database of a program, or the `config.yaml` of LiteLLM. Throws ImportFailed if it
+ * cannot be opened.
+ */
 export async function openImport(
   address: string,
   needs: LitellmNeeds,
@@ -63,7 +66,10 @@ export async function openSource(address: string, access?: RestrictedAccess): Pr
   return openSqliteSource(resolve(address.replace(/^(?:sqlite|file):\/\//, '').replace(/\?.*$/, '')))
 }
 
-/** Opens a database server that was entered by a person who may not access files or sockets. */
+/**
+ * Connects to a database server whose address a console user entered. Such an import may not access files or sockets of
+ * the gateway's machine.
+ */
 async function openServer(text: string, { addressOf }: RestrictedAccess): Promise<SourceDatabase> {
   const address = sourceAddress(text)
   if ('fault' in address) throw new ImportFailed(address.fault)

@@ -5,7 +5,7 @@ import { pageQuery, type SourceDatabase, type SourceRow, tablesOf } from './sour
 /** A connection to a database server. */
 interface Connected {
   dialect: 'mysql' | 'postgres'
-  /** Where the database is, without a password. */
+  /** The address of the database without its password. */
   label: string
   /** The SQL expression for the schema that contains the tables. */
   schema: string

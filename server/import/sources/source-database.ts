@@ -18,7 +18,7 @@ export interface PageRequest {
 /** Another program's database. Nothing is ever written to it. */
 export interface SourceDatabase {
   readonly dialect: 'sqlite' | 'mysql' | 'postgres'
-  /** Where it is, without a password. */
+  /** The address of the database without its password. */
   readonly label: string
   /** The columns of each table. */
   readonly tables: ReadonlyMap<string, ReadonlySet<string>>
@@ -29,7 +29,7 @@ export interface SourceDatabase {
   close(): Promise<void>
   /** The program, if it is already known when the source is opened. */
   readonly program?: Program
-  /** Adds the findings that were made while the source was opened. */
+  /** Adds the findings from opening the source to `findings`. */
   report?(findings: Findings): void
 }
 

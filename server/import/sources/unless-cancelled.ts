@@ -5,10 +5,9 @@ import type { SourceDatabase } from './source-database.ts'
 export class Cancelled extends Error {}
 
 /**
- * Wraps a source so that reading ends when the signal is aborted, even during a query. From then on, reading rejects
- * with Cancelled. All steps of an import read, so the import ends at its next step. Other work of the process gets a
- * turn before each read. SQLite reads and writes block the process, so without this a server could not respond until
- * the import has ended.
+ * Wraps a source so that all reads reject with Cancelled when the signal is aborted, even during a query. Every step of
+ * an import reads, so the import ends at its next step. Each read first yields to the event loop. SQLite blocks the
+ * process, so without this pause a server could not respond to requests until the import has ended.
  */
 export async function unlessCancelled(
   opening: Promise<SourceDatabase>,
@@ -22,7 +21,7 @@ export async function unlessCancelled(
       signal.addEventListener('abort', cancel, { once: true })
       work.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancel))
     })
-  // If a connection opens after the import was cancelled, it is closed again.
+  // If the connection is established after the import was cancelled, it is closed immediately.
   opening.then((source) => (signal.aborted ? source.close() : undefined)).catch(() => undefined)
   const source = await orCancelled(opening)
   return {
@@ -37,7 +36,8 @@ export async function unlessCancelled(
     },
     async close() {
       const closing = source.close()
-      // The database server may still be running a query whose result is no longer needed, so this does not wait.
+      // After a cancellation, the database server may still be running a query, so `close` does not wait for the
+      // server.
       if (signal.aborted) closing.catch(() => undefined)
       else await closing
     },

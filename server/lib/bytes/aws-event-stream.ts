@@ -62,7 +62,7 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** The length of the message that begins here; undefined if its prelude is damaged. */
+/** The length of the message at the start of `bytes`; undefined if its prelude is damaged. */
 function messageLength(bytes: Uint8Array): number | undefined {
   const view = viewOf(bytes)
   const length = view.getUint32(0)
@@ -82,8 +82,8 @@ function readMessage(bytes: Uint8Array): AwsMessage | undefined {
 }
 
 /**
- * The length in bytes of a header's value, for each type of fixed length. Texts and byte arrays begin with their
- * length.
+ * The length of a header's value in bytes, for each type whose length is fixed. Texts and byte arrays contain their
+ * length before the value.
  */
 const fixedBytes: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 }
 const byteArray = 6

@@ -50,7 +50,7 @@ test('a body that decompresses to far more than its size is neither read nor dec
   expect(taken.bytes).toBeLessThan(taken.all / 2)
 })
 
-test('a short body can decompress to a megabyte, and a body compressed like normal text decompresses completely', async () => {
+test('a short body can decompress to 1 MiB, and a body with the usual compression of text decompresses completely', async () => {
   const { body } = await bomb(1)
   expect(await lengthOf(decompressed(body, 'gzip', faults))).toBe(1024 * 1024)
   const text = Array.from({ length: 500_000 }, (_, at) => `line ${at}\n`).join('')
@@ -70,7 +70,7 @@ test('a body is decompressed only as fast as it is read, and cancelled when its 
   expect(taken.bytes).toBe(after)
 })
 
-test('an interrupted body fails with its own error, and a damaged body with the error for damage', async () => {
+test('an interrupted body fails with its own error, and a damaged body fails with `faults.damaged`', async () => {
   const broken = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(new Uint8Array(gzipSync('text').subarray(0, 12)))
@@ -84,7 +84,7 @@ test('an interrupted body fails with its own error, and a damaged body with the 
     expect(await messageOf(new Response(new Uint8Array(bytes)).body as ReadableStream<Uint8Array>)).toBe('damaged')
 })
 
-test('a body that is silent, or that nobody has begun to read, can be cancelled', async () => {
+test('a body can be cancelled while it sends nothing, and before anybody reads it', async () => {
   for (const reads of [1, 0]) {
     const isGivenUp = Promise.withResolvers<string>()
     const silent = new ReadableStream<Uint8Array>({
@@ -144,7 +144,7 @@ describe('a zstd body', () => {
   )
 })
 
-test('finds the compression in Content-Encoding, ignoring names that have no effect', () => {
+test('contentCodingOf finds the compression in Content-Encoding and ignores `identity`', () => {
   const of = (value: string) => contentCodingOf(new Headers({ 'content-encoding': value }), () => new Error('unknown'))
   expect(['', 'identity', 'identity, identity'].map(of)).toEqual([undefined, undefined, undefined])
   expect(['gzip', 'identity, gzip', 'GZIP , identity', 'zstd,'].map(of)).toEqual(['gzip', 'gzip', 'gzip', 'zstd'])

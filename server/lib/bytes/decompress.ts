@@ -9,7 +9,7 @@ import {
 } from 'node:zlib'
 import { ZstdFrames } from './zstd-frames.ts'
 
-/** A body may always decompress to `freeBytes`, and beyond that to `mostTimes` its compressed length. */
+/** A body may decompress to `freeBytes` or to `mostTimes` times its compressed length, whichever is more. */
 const freeBytes = 1024 * 1024
 const mostTimes = 100
 /** The base-2 logarithm of the largest accepted zstd window. It is limited because the window is kept in memory. */
@@ -20,14 +20,13 @@ const decompressors: Readonly<Record<string, (first: number, second: number) => 
   'x-gzip': () => createGunzip(),
   br: () => createBrotliDecompress(),
   zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: windowLog } }),
-  // Some servers omit the zlib header that the name requires (RFC 9110, 8.4.1.2).
+  // Some servers omit the zlib header that `deflate` requires (RFC 9110, 8.4.1.2).
   deflate: (first, second) =>
     (first & 15) === 8 && (first * 256 + second) % 31 === 0 ? createInflate() : createInflateRaw(),
 }
 
 /**
- * Creates the errors for a compressed body that decompresses to far more than its size, and for one that cannot be
- * decompressed.
+ * Creates the errors for a body that decompresses to more than is allowed, and for a body that cannot be decompressed.
  */
 export interface DecompressionFaults {
   tooLarge(): Error
@@ -57,8 +56,8 @@ export function decompressed(
   coding: string,
   faults: DecompressionFaults,
 ): ReadableStream<Uint8Array> {
-  // The compressed body is kept here, so that it can be cancelled even if it sends nothing or if nobody begins to read
-  // it.
+  // The compressed body is cancelled directly. Ending the generator would not cancel it while the generator waits for
+  // bytes, or before anything has been read.
   const compressed = new CompressedBody(body, coding === 'zstd')
   const pieces = decompressedPieces(compressed, coding, faults)
   return new ReadableStream<Uint8Array>(
@@ -104,7 +103,7 @@ async function* decompressedPieces(
   if (coding === 'zstd' && !(compressed.frames.isWhole && length > 0)) throw faults.damaged(undefined)
 }
 
-/** The bytes of a compressed body, and their number. */
+/** Reads a compressed body and counts its bytes. */
 class CompressedBody {
   length = 0
   hasFailed = false
@@ -155,8 +154,8 @@ class CompressedBody {
 }
 
 /**
- * The methods of a reader that are used here. The types of the other methods differ between the runtime and the type
- * library.
+ * The methods of a stream reader that `CompressedBody` uses. The types of the other methods differ between the runtime
+ * and the type library.
  */
 interface Reader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>

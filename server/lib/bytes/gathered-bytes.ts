@@ -4,14 +4,14 @@ export class GatheredBytes {
   #size = 0
   #needed: number
 
-  /** `needed` is the number of bytes without which nothing can be decoded. */
+  /** `needed` is the minimum number of bytes from which something can be decoded. */
   constructor(needed: number) {
     this.#needed = needed
   }
 
   /**
-   * Adds bytes. Returns all bytes that have been kept, followed by these. If there are fewer bytes than needed, keeps
-   * them and returns undefined.
+   * Returns the kept bytes followed by `bytes`. If these are fewer than needed, keeps all of them and returns
+   * undefined.
    */
   take(bytes: Uint8Array): Uint8Array | undefined {
     if (this.#size + bytes.length < this.#needed) {
@@ -24,7 +24,7 @@ export class GatheredBytes {
     return all
   }
 
-  /** Keeps the unused rest of the bytes, until there are `needed` bytes including the rest. */
+  /** Keeps the bytes that could not be decoded. `take` returns them when it has at least `needed` bytes in total. */
   keep(rest: Uint8Array, needed: number): void {
     this.#needed = needed
     this.#add(rest)

@@ -36,13 +36,13 @@ describe('named events', () => {
       ])
   })
 
-  test('can become one object when all have arrived', async () => {
+  test('asJson converts a stream of named events to one object', async () => {
     const response = asJson(new Response(text), new NamedEventFraming(), (all) => ({ count: all.length }))
     expect(response.headers.get('content-type')).toBe('application/json')
     expect(await response.json()).toEqual({ count: 3 })
   })
 
-  test('produce spaces until all have arrived, for clients that watch for silence', async () => {
+  test('asJson sends a space for each piece until the last event has arrived', async () => {
     const pieces = ['event: output\n', 'data: 1\n\n', 'data: 2']
     const source = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -69,7 +69,7 @@ describe('AWS event streams', () => {
       expect(messages(awsText(), bytes, size)).toEqual(['first {"text":"ä"}', 'second '])
   })
 
-  test('a damaged byte anywhere is detected, and nothing after it is trusted', () => {
+  test('a damaged byte at any position is detected, and no later message is returned', () => {
     for (let at = 0; at < bytes.length; at++) {
       const damaged = Uint8Array.from(bytes)
       damaged[at] = (damaged[at] ?? 0) ^ 0x10
@@ -80,8 +80,8 @@ describe('AWS event streams', () => {
     }
   })
 
-  test('headers of every type are skipped', () => {
-    // Headers with a flag, a byte, a short, an int, a long, bytes, a time and a UUID come before the text.
+  test('headers of all types other than text are skipped', () => {
+    // The text header follows headers with a boolean, a byte, a short, an int, a long, bytes, a time and a UUID.
     const one = (name: string, type: number, value: number[]) => [name.length, ...Buffer.from(name), type, ...value]
     const zeros = (count: number) => Array.from({ length: count }, () => 0)
     const head = [
@@ -119,7 +119,7 @@ function withHeaders(frame: Uint8Array, head: Uint8Array): Uint8Array {
   return out
 }
 
-describe('a response in another framing', () => {
+describe('asEvents', () => {
   const chunks = ['{"a":', '1}\n{"b"', ':2}\n']
 
   function answer(): { response: Response; pulled: () => number; cancelled: () => unknown } {
@@ -146,7 +146,7 @@ describe('a response in another framing', () => {
     }
   }
 
-  test('becomes one server-sent event for each message, and keeps its other headers', async () => {
+  test('each message becomes a server-sent event, and the response keeps headers that are not about the body', async () => {
     const { response } = answer()
     expect(await response.text()).toBe('data: {"a":1}\n\ndata: {"b":2}\n\n')
     expect(response.headers.get('content-type')).toStartWith('text/event-stream')
@@ -154,7 +154,7 @@ describe('a response in another framing', () => {
     expect(response.headers.get('x-request-id')).toBe('r')
   })
 
-  test('a reader that stops also stops the source', async () => {
+  test('if the reader cancels, the source is cancelled', async () => {
     const { response, pulled, cancelled } = answer()
     const reader = response.body?.getReader()
     await reader?.read()

@@ -13,9 +13,9 @@ export interface Framing {
 const encoder = new TextEncoder()
 
 /**
- * Converts a response into server-sent events, one for each message of its framing. The response is read only as fast
- * as the events are read. If the reader of the events cancels, the response is cancelled. `nameOf` returns the name of
- * each event, for programs that rely on event names.
+ * Converts a response into server-sent events, one for each message that `framing` finds in it. The response is read
+ * only as fast as the events are read. If the reader of the events cancels, the response is cancelled. `nameOf` returns
+ * the name of each event, for programs that rely on event names.
  */
 export function asEvents(
   response: Response,
@@ -62,7 +62,9 @@ export const unreadableMessage = '(unreadable)'
 /** The maximum length of a message, in bytes. */
 const mostBytes = 64 * 1024 * 1024
 
-/** Reads messages of one line each, as in newline-delimited JSON. Empty lines are skipped unless they are requested. */
+/**
+ * Reads messages of one line each, as in newline-delimited JSON. Empty lines are skipped, unless `keepsEmpty` is true.
+ */
 export class LineFraming implements Framing {
   readonly #decoder = new TextDecoder()
   readonly #keepsEmpty: boolean
@@ -138,9 +140,9 @@ export class NamedEventFraming implements Framing {
 }
 
 /**
- * Converts a response into one JSON object, which is created from all messages of its framing when the last one has
- * arrived. Until then, each piece produces a space, which has no meaning in JSON. A client with a limit on silence
- * therefore sees that the response continues.
+ * Converts a response into one JSON object. `whole` creates the object when all messages have arrived. Until then, a
+ * space is sent for each piece of the response, so that a client with an idle timeout does not give up. Spaces before
+ * the object have no meaning in JSON.
  */
 export function asJson(
   response: Response,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { isEventStream, SseSplitter, sseData } from './sse.ts'
 
-/** What a reader of a stream gets if the stream is cut at the given offsets. */
+/** What the splitter returns for a stream that arrives in chunks, which end at the given offsets. */
 function run(source: Uint8Array, cuts: readonly number[], holdBack?: number, remember?: number) {
   const splitter = new SseSplitter(holdBack, remember)
   // Slices of a Buffer would share its memory.
@@ -17,8 +17,8 @@ function run(source: Uint8Array, cuts: readonly number[], holdBack?: number, rem
     if (block.early) sent.push(block.early.slice())
     for (const event of block.events) data.push(event.data)
     if (block.firstRest) expect(block.bytes?.subarray(0, block.firstRest.length)).toEqual(block.firstRest)
-    // The offsets refer to the text. Together with the rest of an event that was partly sent before, the events make up
-    // exactly the bytes.
+    // `from` and `to` are offsets in the text. The rest of a partly sent event and the texts of the other events
+    // together are exactly the bytes of the block.
     const text = block.events.map(({ from, to }) => block.text.slice(from, to)).join('')
     if (block.bytes && !bytes.includes(0xef)) {
       expect(Buffer.concat([block.firstRest ?? new Uint8Array(0), Buffer.from(text)])).toEqual(Buffer.from(block.bytes))
@@ -65,7 +65,7 @@ describe('SseSplitter', () => {
       }
     })
 
-    test(`${name}: works byte by byte, with events that are too long to hold back`, () => {
+    test(`${name}: a split after each byte gives the same events and every byte, with any hold-back limit`, () => {
       const cuts = Array.from({ length: bytes.length - 1 }, (_, index) => index + 1)
       for (const holdBack of [0, 1, 5, 10, 1000]) {
         const result = run(bytes, cuts, holdBack)
@@ -108,7 +108,7 @@ describe('SseSplitter', () => {
   })
 })
 
-test('sseData joins lines and drops everything else', () => {
+test('sseData joins the data lines of an event and drops its other lines', () => {
   expect(sseData('data: a\n\n')).toBe('a')
   expect(sseData('data:a\n\n')).toBe('a')
   expect(sseData('data:  a\n\n')).toBe(' a')

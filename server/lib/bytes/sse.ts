@@ -10,7 +10,10 @@ export function isEventStream(headers: Headers): boolean {
 export interface SseBlock {
   /** The bytes of these events, except those that have already been sent; undefined if there are none. */
   bytes: Uint8Array | undefined
-  /** The complete events, split on demand. An event that was forwarded in part is not in `text`. */
+  /**
+   * The complete events, split on demand. Their ranges refer to `text`. An event that was forwarded in part is among
+   * them, but is not in `text`.
+   */
   readonly events: SseEvent[]
   text: string
   /**
@@ -18,10 +21,7 @@ export interface SseBlock {
    * when it is complete.
    */
   early: Uint8Array | undefined
-  /**
-   * If the beginning of the first event has already been forwarded, the rest of that event, which is at the start of
-   * `bytes`.
-   */
+  /** The rest of the first event, if its beginning has already been forwarded. It is also at the start of `bytes`. */
   firstRest: Uint8Array | undefined
 }
 
@@ -46,8 +46,8 @@ const cr = 13
 
 /**
  * Splits a byte stream into server-sent events of any length. An incomplete event is kept until its blank line arrives.
- * An event that is longer than `holdBackBytes` is passed on as it arrives. In that case, it is kept only for metering,
- * up to `rememberBytes`.
+ * An event that is longer than `holdBackBytes` is forwarded while it arrives. Up to `rememberBytes` of such an event
+ * are kept for metering.
  */
 export class SseSplitter {
   #open: Uint8Array[] = []
@@ -209,11 +209,11 @@ export function someEvent(block: SseBlock, isIt: (event: SseEvent) => boolean): 
 /** The event that begins at `from` in a text of complete events without CR. */
 export function eventAt(text: string, from: number): SseEvent {
   const line = text.indexOf('\n', from)
-  // The usual form: one data line and the blank line.
+  // The most common form: one data line and a blank line.
   if (text.startsWith('data: ', from) && text.charCodeAt(line + 1) === lf) {
     return { data: text.slice(from + 6, line), from, to: line + 2 }
   }
-  // The other usual form: the event's name before the data line.
+  // The second most common form: the event's name, one data line and a blank line.
   if (text.startsWith('event: ', from) && text.startsWith('data: ', line + 1)) {
     const end = text.indexOf('\n', line + 1)
     if (text.charCodeAt(end + 1) === lf) return { data: text.slice(line + 7, end), from, to: end + 2 }

@@ -98,7 +98,7 @@ describe('WebSocket frames', () => {
     }
   })
 
-  test('that close a connection have their reason truncated between characters, and have no payload for codes that are never sent', () => {
+  test('that close a connection have a reason truncated between two characters, and have no payload if the code must not be sent', () => {
     const payload = Buffer.from(closePayload(1000, 'ä'.repeat(100)))
     expect(payload.length).toBe(124)
     expect(payload.subarray(2).toString()).toBe('ä'.repeat(61))

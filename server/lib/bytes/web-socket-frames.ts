@@ -17,7 +17,10 @@ export const vanished = 1006
 
 const opcodes = { text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
-/** Thrown if the other side violates the protocol or sends too much. `code` is the code for the close frame. */
+/**
+ * Thrown if the server violates the protocol or sends a message that is too long. `code` is the code for the close
+ * frame.
+ */
 export class FrameFault extends Error {
   readonly code: 1002 | 1007 | 1009
 

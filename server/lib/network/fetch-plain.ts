@@ -18,8 +18,9 @@ export const asItIs = { 'accept-encoding': 'identity' } as const
 
 /**
  * Like `fetch`, but requests an uncompressed response. If the response is compressed anyway, it is decompressed only as
- * fast as it is read. The runtime itself would decompress all data that has arrived at once, whatever its size. Rejects
- * like `fetch`, and with DecompressionError. Reading the body may also throw DecompressionError.
+ * fast as it is read. The runtime's own `fetch` would decompress all received data in one go, whatever the size of the
+ * result. Rejects with the errors of `fetch` and with DecompressionError. Reading the body may also throw
+ * DecompressionError.
  */
 export async function fetchPlain(
   url: string,

@@ -3,7 +3,7 @@ import { isMetadataHost } from './metadata-address.ts'
 
 const hostOf = (url: string) => new URL(url).hostname
 
-test('detects the metadata services in any notation', () => {
+test('the metadata service of a cloud is recognized in any notation of its address', () => {
   for (const url of [
     'http://169.254.169.254',
     'http://0xa9fea9fe',
@@ -29,7 +29,7 @@ test('detects the metadata services in any notation', () => {
   }
 })
 
-test('allows private networks, which the operator may use', () => {
+test('addresses of private networks are not treated as metadata services', () => {
   for (const url of [
     'http://127.0.0.1:11434',
     'http://[::1]',

@@ -45,7 +45,7 @@ export function isMetadataHost(hostname: string): boolean {
   )
 }
 
-/** The IPv4 addresses to which an IPv6 address may be translated, by a router or by this machine. */
+/** The IPv4 addresses to which a router or this machine may translate an IPv6 address. */
 function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4[] {
   if (!(address instanceof ipaddr.IPv6)) return []
   const bytes = address.toByteArray()

@@ -14,11 +14,11 @@ export interface CallerSocket {
   terminate(): void
 }
 
-/** Handlers for a WebSocket once it is open. */
+/** Handlers for the events of a WebSocket. */
 export interface SocketSession {
   opened(socket: CallerSocket): void
   message(data: string | Uint8Array): void
-  /** Called when all messages that waited for the caller have been sent. */
+  /** Called when all waiting messages have been sent to the caller. */
   drained(): void
   /** Called when the connection has ended, because one side closed it or because it was lost (code 1006). */
   closed(code: number, reason: string): void

@@ -1,4 +1,7 @@
-/** The address of a database server. It is split into its parts, so that a driver cannot find other settings in it. */
+/**
+ * The address of a database server. The driver gets the parts and not the text, so that the text cannot change other
+ * settings of the driver.
+ */
 export interface SourceAddress {
   kind: 'postgres' | 'mysql'
   host: string

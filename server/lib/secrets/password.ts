@@ -12,10 +12,7 @@ export class PasswordsBusy extends Error {
  * who sends many passwords must not fill the memory or stop all other work.
  */
 const mostAtOnce = 2
-/**
- * The maximum number of waiting checks. If more were waiting, the last of them would take longer than people are
- * willing to wait.
- */
+/** The maximum number of waiting checks. With more, the last check would end later than people are willing to wait. */
 const mostWaiting = 32
 
 /** The gate is shared by the whole process, because all checks use the memory of this process. */
@@ -49,8 +46,8 @@ export function bcryptHash(password: string): Promise<string> {
 }
 
 /**
- * A hash that matches no known password and is as expensive to check as any other. It is invented, because computing a
- * real hash at every start would take 64 MiB.
+ * A hash that matches no known password and is as expensive to check as any other. It is not computed from a password,
+ * because that would take 64 MiB at every start.
  */
 const decoy = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
 

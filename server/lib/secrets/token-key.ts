@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Secrets } from './secrets.ts'
 
-/** The form in which a key is stored if only its hash is known. Keys that the gateway creates contain no colon. */
+/**
+ * The form in which a key is stored if only its hash is known. It cannot be mistaken for a key, because keys that the
+ * gateway creates contain no colon.
+ */
 const hashForm = /^sha256:(?<hex>[0-9a-f]{64})$/
 
-/** The stored form of a key if only the SHA-256 of the whole key, including `sk-`, is known. */
+/** The stored form of a key if only its SHA-256 is known. `hex` is the SHA-256 of the whole key, including `sk-`. */
 export const hashedKey = (hex: string) => `sha256:${hex}`
 
 /** True if only the SHA-256 of a stored key is known. */
@@ -24,7 +27,7 @@ export function presentedKeyHash(key: string, secrets: Secrets): string {
   return secrets.fingerprint(key, 'token-key')
 }
 
-/** The hash by which a key from a caller is looked up if only its SHA-256 was known when it was stored. */
+/** The hash by which a caller's key is looked up if the key was imported as a SHA-256 hash. */
 export function foreignKeyHash(key: string, secrets: Secrets): string {
   return secrets.fingerprint(createHash('sha256').update(`sk-${key}`).digest('hex'), 'token-key-sha256')
 }

@@ -1,18 +1,21 @@
 /**
- * The minimum length of a key, or of a part of one, that is searched for. Shorter parts may be words that a message
- * contains by chance.
+ * The minimum length of a key, or of a part of a key, that is removed from a text. A shorter part may be a word that
+ * the text contains by chance.
  */
 const shortestSecret = 8
-/** If a part of the key is long, a match of this many characters is recognized as a piece of the key. */
+/**
+ * In a text, this many consecutive characters of a key are recognized as a piece of it. Only keys, or parts of keys, of
+ * at least `shortestOfPieces` characters are searched for in this way.
+ */
 const pieceLength = 12
 const shortestOfPieces = 20
 const mostKeys = 1_000
 
 /** Patterns that find a key in texts. */
 interface Traces {
-  /** The key and its parts, in any JSON escaping. */
+  /** Patterns for the key and its parts, with and without JSON escapes. */
   whole: readonly RegExp[]
-  /** Pieces of the key, plain, in base64 and URL-encoded. */
+  /** All pieces of the key of `pieceLength` characters: unencoded, in base64 and URL-encoded. */
   pieces: ReadonlySet<string>
 }
 
@@ -51,7 +54,8 @@ function tracesOf(key: string): Traces {
   const cachedTraces = known.get(key)
   if (cachedTraces) return cachedTraces
   const parts = [key, ...key.split(/[|\r\n]+/)].filter((part) => part.length >= shortestSecret)
-  // An account file consists mostly of words that every such file contains, so only its whole lines are searched for.
+  // A key may be an account file in JSON, which consists mostly of words that every such file contains. Of such a key,
+  // only whole lines are searched for.
   const long = key.includes('{') ? [] : parts.filter((part) => part.length >= shortestOfPieces)
   const forms = long.flatMap((part) => [part, encodeURIComponent(part), ...inBase64(part)])
   const traces = { whole: [...new Set(parts)].map(inAnySpelling), pieces: new Set(forms.flatMap(piecesOf)) }
@@ -65,8 +69,8 @@ function piecesOf(text: string): string[] {
 }
 
 /**
- * The base64 of a text that is part of a longer text, for each of the three possible alignments. Only the characters
- * that do not depend on the surrounding text are included.
+ * The base64 forms of a text within a longer text, for each of the three possible alignments. Only the characters that
+ * do not depend on the surrounding text are included.
  */
 function inBase64(text: string): string[] {
   return [0, 1, 2].flatMap((before) => {

@@ -8,9 +8,10 @@ import { planOf } from '../call/plan.ts'
 import { mappedModel } from '../routing/routing-table.ts'
 
 /**
- * Refuses a long body before parsing it if the call would be refused later anyway: because the token may not use the
- * model, or because the caller has no quota and the model is not free. `model` is undefined if the body names none.
- * Throws GatewayError (model_not_allowed, token_exhausted, insufficient_user_quota, database_unavailable).
+ * Refuses a call with a long body before the body is parsed, if the token may not use the model, or if the caller has
+ * no quota and the model is not free. Such a call would be refused later in any case. `model` is undefined if the body
+ * names no model. Throws GatewayError (model_not_allowed, token_exhausted, insufficient_user_quota,
+ * database_unavailable).
  */
 export async function admitLong(
   { relay, store }: { relay: RelayDeps; store: Store },
@@ -40,7 +41,10 @@ async function quotaLeft({ read }: Store, { tokenId, userId, unlimited }: Caller
   }
 }
 
-/** True if a channel serves the model for free, or if no channel serves it. A missing channel is reported later. */
+/**
+ * True if the model is free for the caller on one of its channels. Also true if no channel serves the model or its
+ * price is missing, because these errors are reported later.
+ */
 function mayBeFree(
   relay: RelayDeps,
   { chosenChannel, group, userGroup }: Caller,

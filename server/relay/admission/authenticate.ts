@@ -102,7 +102,7 @@ function callerAfter(deps: Omit<AuthenticateDeps, 'tokens'>, row: CallerRow): Ca
   return limits === undefined ? caller : { ...caller, limits }
 }
 
-/** A token may keep its own group only while its owner may still choose that group. */
+/** A token may have another group than its owner only as long as the owner may choose that group. */
 function checkGroup({ settings }: Pick<AuthenticateDeps, 'settings'>, { group, userGroup }: CallerRow): void {
   if (group === userGroup || settings().UserUsableGroups.has(group)) return
   throw new GatewayError(
@@ -129,9 +129,9 @@ function limitsInForce({ tokenLimits: token, userLimits: own }: CallerRow, group
 }
 
 /**
- * Looks up the text that a caller presented, which is a key or a key with a channel number appended. A key may itself
- * contain dashes, so the whole text is looked up first. If no token has this key, the part after the first dash, or the
- * number after the last dash, is read as the channel.
+ * Looks up the text that a caller presented, which is a key or a key with a channel number appended. A key may contain
+ * dashes, so the whole text is looked up first. If it is not a key, the part after the first dash and then the number
+ * after the last `-` or `#` are tried as the channel.
  */
 async function find(
   tokens: TokenCache,
@@ -210,8 +210,8 @@ export function credentialOf(request: Request, dialect: DialectName): string | n
 }
 
 /**
- * The dialect of a client that calls an endpoint of several dialects. The header in which the client sends its key
- * shows which dialect it uses.
+ * The dialect of a client that calls an endpoint which exists in several dialects. It is recognized by the client's
+ * headers or by the parameter `key`.
  */
 export function readerDialect({ headers, url }: Request): 'openai-chat' | 'anthropic-messages' | 'gemini' {
   if (headers.has('anthropic-version')) return 'anthropic-messages'

@@ -32,8 +32,8 @@ export interface RelayRouteDeps {
 }
 
 /**
- * Authenticates the caller, runs the call, and turns every failure into a response in the caller's dialect. Every
- * response reports the state of the caller's limits.
+ * Authenticates the caller, runs the call, and turns every failure into a response in the caller's dialect. If the
+ * caller has limits, the headers of every response report their state.
  */
 export async function serveCaller(
   deps: RelayRouteDeps,

@@ -19,13 +19,13 @@ interface Entry {
   untilMs: number
 }
 
-/** No entry is trusted for longer than this, in case a change notice is lost. */
+/** The maximum age of an entry, in milliseconds. It limits the effect of a lost change notice. */
 const lifeMs = 30_000
 const mostEntries = 20_000
 
 export function createTokenCache(store: Store, secrets: Secrets, nowMs: () => number): TokenCache {
   const entries = new Map<string, Entry>()
-  // The number of changes so far. A row that was read before a change must not be cached after the change.
+  // The number of change notices. A row that was read before a notice must not be cached after it.
   let changes = 0
   store.notices.subscribe((notice) => {
     if (notice !== 'reconnected' && notice.topic !== 'token' && notice.topic !== 'user') return
@@ -42,13 +42,13 @@ export function createTokenCache(store: Store, secrets: Secrets, nowMs: () => nu
     return entry && nowMs() < entry.untilMs ? entry.row : undefined
   }
   /**
-   * Finds a token that was imported with only the SHA-256 of its key. The key is then stored with the token, so that
-   * the next look-up finds it at once and the console can show the key.
+   * Finds a token that was imported with only the SHA-256 of its key. The key is then stored with the token. The next
+   * look-up therefore needs only one query, and the console can show the key.
    */
   async function findForeign(key: string): Promise<CallerRow | undefined> {
     const from = foreignKeyHash(key, secrets)
     const to = presentedKeyHash(key, secrets)
-    // Another call may have just stored the key.
+    // Both hashes are looked up, because another call may have stored the key in the meantime.
     const row = await findCaller(store.read, from, to)
     if (row) await store.write((trx) => learnKey(trx, row.tokenId, { from, to, sealed: secrets.seal(key, 'token') }))
     return row

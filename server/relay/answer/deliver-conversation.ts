@@ -29,8 +29,8 @@ import { refuseRefusal } from './refuse-refusal.ts'
 import { settleWhole, type WholeAnswer } from './settle-whole.ts'
 
 /**
- * Translates the response to a conversation into the caller's dialect, if the caller or the upstream speaks a dialect
- * other than OpenAI chat. Can throw AttemptFailed and CallerLeft, but only before the hold is handed over to the
+ * Translates the response to a conversation into the caller's dialect. It is used if the caller or the upstream uses a
+ * dialect other than OpenAI chat. AttemptFailed and CallerLeft are thrown only before the hold is handed over to the
  * response.
  */
 export async function deliverConversation(answering: Answering, codec: Codec): Promise<Response> {
@@ -82,7 +82,7 @@ interface Replied {
   measured: Omit<WholeAnswer, 'text' | 'isJson'>
 }
 
-/** Charges for a whole reply, and returns it in the caller's dialect. */
+/** Charges for a complete reply, and returns it in the caller's dialect. */
 function settleReply(answering: Answering, codec: Codec, { reply, body, text, measured }: Replied): Promise<Response> {
   const { deps, open, response } = answering
   const { from, to } = codec

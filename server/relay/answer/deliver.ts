@@ -32,7 +32,10 @@ import { deliverConversation } from './deliver-conversation.ts'
 import { refuseRefusal, stopsIn } from './refuse-refusal.ts'
 import { settleWhole } from './settle-whole.ts'
 
-/** The field that holds the result for each kind of call. An object without this field is not a valid response. */
+/**
+ * For each kind of call, the field of the response that contains the result. An object without this field is not a
+ * valid response.
+ */
 const listOf: Partial<Record<RelayMode, string>> = {
   chat: 'choices',
   completions: 'choices',
@@ -45,9 +48,9 @@ const listOf: Partial<Record<RelayMode, string>> = {
 }
 
 /**
- * Turns the upstream's response into the response for the caller. Throws AttemptFailed as long as another channel can
- * still be tried, and CallerLeft if the caller has disconnected. The hold is handed over only when it is certain to be
- * settled, however the response ends.
+ * Turns the upstream's response into the response for the caller. Throws AttemptFailed if the response cannot be used
+ * and another channel can be tried, and CallerLeft if the caller has disconnected. The hold is handed over to the
+ * response only when it is certain that the hold will be settled, however the response ends.
  */
 export function deliver(answering: Answering, prepared: Prepared): Promise<Response> {
   const { status } = answering.response
@@ -182,8 +185,8 @@ function searchesIn({ meta }: JsonObject): { searches: number } | undefined {
 }
 
 /**
- * Measures a transcript. The last timestamp of subtitles gives the length of the audio. If there are none, the length
- * is estimated from the text. Timestamps are removed from that text, because they are not speech.
+ * Measures a transcript. The last timestamp of subtitles gives the length of the audio. If there are no timestamps, the
+ * length is estimated from the text. The timestamps are not part of the measured text, because they are not speech.
  */
 function heard(text: string) {
   const { seconds, speech } = readSubtitles(text) ?? { seconds: undefined, speech: text }
@@ -196,12 +199,15 @@ async function embeddingUsage(deps: RelayDeps, { call: { facts } }: OpenCall): P
   return { prompt_tokens: tokens, total_tokens: tokens }
 }
 
-/** True for a web page, because a browser would run its scripts. An API response is never a page. */
+/**
+ * True for the content type of a web page. A page is not passed on, because it is never an API response, and a browser
+ * would run its scripts.
+ */
 function isPage(type: string): boolean {
   return /html|xml|svg/.test(type)
 }
 
-/** Adds the creation time that OpenAI's image responses contain and few other services send. */
+/** Adds the creation time to an image response. OpenAI's responses contain it, but few other services send it. */
 function dated(body: JsonObject, mode: RelayMode, clock: Clock): JsonObject {
   const isUndated = mode === 'images' && Array.isArray(body['data']) && body['created'] === undefined
   return isUndated ? { ...body, created: epochSeconds(clock) } : body
@@ -222,7 +228,7 @@ async function deliverStream(answering: Answering, prepared: Prepared): Promise<
   return passStream(answering, prepared, newMeter(), held)
 }
 
-/** Passes on a stream that has begun. `ownMeter` must not have been given any data. */
+/** Passes on a stream that has begun. `ownMeter` must be a new meter. */
 function passStream(
   answering: Answering,
   { requestsUsage }: Prepared,

@@ -4,9 +4,9 @@ import type { Answering } from '../charging/settlement.ts'
 import { exitOfRefusal, RefusedAnswer, type Stopped } from '../failures/refused-answer.ts'
 
 /**
- * Gives up a complete response that contains only a refusal, or that a filter emptied, if the call's virtual model
- * continues with another step in that case. It does so by throwing RefusedAnswer, which keeps the response and the
- * function that delivers it (`deliver`), in case no other step answers.
+ * Throws RefusedAnswer if a complete response contains only a refusal, or was emptied by a filter, and the call's
+ * virtual model continues with another step in that case. The error contains the response and the function that
+ * delivers it (`deliver`). They are used if no other step answers.
  */
 export function refuseRefusal(
   { open, response: { status } }: Answering,
@@ -19,7 +19,7 @@ export function refuseRefusal(
 }
 
 /**
- * How the choices of a chat or a completion in OpenAI's format ended (OpenAI API reference, "The chat completion
+ * Returns how each choice of a chat or completion in OpenAI's format ended (OpenAI API reference, "The chat completion
  * object").
  */
 export function stopsIn(choices: unknown): Stopped[] {

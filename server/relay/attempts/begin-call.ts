@@ -14,12 +14,12 @@ import { suitableSteps, unableChannels } from './suitable.ts'
 /** A call whose quota is held, with the channel for its first attempt. */
 export interface Begun<Call extends AnyCall> {
   /**
-   * The call as made for the first step of its plan (the models that may answer it, in order); without a plan, the call
-   * itself.
+   * The call, adapted to the step with which it begins. A plan lists the models that may answer the call; each is a
+   * step. Without a plan, this is the original call.
    */
   call: Call
   placed: Placed
-  /** Ids of the channels that need not be tried. */
+  /** Ids of the channels that cannot serve the call. */
   skipped: Set<number>
 }
 
@@ -64,7 +64,7 @@ async function beginAtStep<Call extends AnyCall>(deps: RelayDeps, call: Call, pl
     } else {
       const begun = await begin(deps, stepCall, skipped).catch(leave)
       if ('call' in begun) return begun
-      // Another step would not avoid the error, but the one that was passed over may cost less.
+      // A later step would not avoid this error, but the spare step may cost less and is tried.
       if (begun.exit === undefined && spare) break
       if (begun.exit === undefined) throw begun.error
       exit = begun.exit
@@ -81,7 +81,8 @@ async function beginAtStep<Call extends AnyCall>(deps: RelayDeps, call: Call, pl
 }
 
 /**
- * Returns why a step is left; without an exit if no later step would avoid the error. Throws errors that are no refusals.
+ * Returns the exit through which the call leaves a step after this error. The exit is undefined if no later step would
+ * avoid the error. Rethrows errors other than GatewayError.
  */
 function leave(error: unknown): { exit: StepExit | undefined; error: GatewayError } {
   if (!(error instanceof GatewayError)) throw error

@@ -8,9 +8,9 @@ import { mappedModel } from '../routing/routing-table.ts'
 import { servingChannels } from './suitable.ts'
 
 /**
- * Returns a function from the number of prompt tokens to the most that the call can cost. If several models may answer
- * the call in turn (its steps), this is the cost on the most expensive channel of any step, so that no later step fails
- * for lack of quota.
+ * Returns a function that takes the number of prompt tokens and returns the most that the call can cost. If the call
+ * has a plan, several models (steps) may be tried one after another. The result is then the cost on the most expensive
+ * channel of all steps, so that no later step fails for lack of quota.
  */
 export function ceilingOf(deps: RelayDeps, call: AnyCall, charging: Charging): (promptTokens: number) => number {
   if (!call.plan) return (promptTokens) => charging.ceiling(promptTokens)

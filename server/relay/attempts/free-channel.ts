@@ -5,8 +5,8 @@ import type { Candidate } from '../routing/routing-table.ts'
 import { serves } from '../routing/select-channel.ts'
 
 /**
- * True if a channel that is not in `tried` could serve the call now, because it is not paused, its breaker is closed,
- * and it has not just broken a stream of `session`, if one is given.
+ * True if at least one channel can serve the call now. Such a channel is not in `tried` and not paused, and its breaker
+ * is closed. If `session` is given, the channel has not just broken a stream of this session.
  */
 export function hasFreeChannel(
   { routing, rests, breaker, sessionRests }: Pick<RelayDeps, 'routing' | 'rests' | 'breaker' | 'sessionRests'>,

@@ -20,9 +20,9 @@ import { noChannel } from './no-channel.ts'
 import type { PlaceWish } from './place.ts'
 
 /**
- * The next channel on which the call has a price, or the error that explains why there is none. A channel is skipped,
- * as if it had been tried, if it has no price or if the model to which it maps the requested name cannot do what is
- * requested. Throws GatewayError if every channel would refuse the call.
+ * The next channel on which the call has a price, or the error that explains why there is none. A channel may have no
+ * price for the call, or may map the model name to a model that cannot do what is requested. Such a channel is skipped
+ * and added to `tried`. Throws GatewayError if every channel would refuse the call.
  */
 export function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedChannel | GatewayError {
   let why: GatewayError | undefined
@@ -34,7 +34,7 @@ export function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): 
     } catch (error) {
       noteHealth(deps, { channel, call }, 'undecided')
       if (!isOfChannel(error, call, channel)) throw error
-      // An error that the caller can fix is more useful than one that only the operator can fix.
+      // The error for a missing price, which only the operator can fix, is replaced by any later error.
       if (!why || why.code === 'model_not_priced') why = error
       tried.add(channel.id)
     }
@@ -71,7 +71,10 @@ function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>)
   return channel
 }
 
-/** The channels that accept new sessions, and the drained channel at which the call's session may stay. */
+/**
+ * The channels that accept new sessions and, if the call's session may stay at a drained channel (one that accepts no
+ * new sessions), that channel.
+ */
 function openTo(call: AnyCall, routing: RoutingTable): readonly Candidate[] {
   const { staysAt } = call.state
   const open = routing.candidates(servingGroup(call), call.facts.model)
@@ -142,8 +145,9 @@ export async function takeQuota(
 }
 
 /**
- * The usage that is logged if the process crashes during the call: the prompt and one token per choice. The minimum
- * charge, which is made after a crash, covers the same usage.
+ * The usage that is logged if the process crashes during the call: the prompt and, for a chat or completion, one
+ * completion token per choice. For a continued stream, the usage of its earlier part is added. The charge after a crash
+ * is the minimum charge, which is for the same usage.
  */
 export function crashRowOf(call: AnyCall, channel: Channel): CrashRow {
   const isGenerating = call.mode === 'chat' || call.mode === 'completions'

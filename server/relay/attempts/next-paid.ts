@@ -10,10 +10,10 @@ import { type Placed, placeInTurn } from './place-in-turn.ts'
 import type { Trial } from './trial.ts'
 
 /**
- * The next channel that has a free place (capacity within its caps) for the call and a price that the quota covers. The
- * hold is increased to that price, and the call's place moves to that channel. If all remaining channels are full, the
- * call gives its quota back and waits like a new call, which takes a new hold. A call whose hold is closed, because it
- * has already waited in vain, also waits like a new call.
+ * Finds the next channel that has a free place for the call (capacity within its caps) and a price that the quota
+ * covers. Increases the hold to this price, and moves the call's place to the channel. If all remaining channels are
+ * full, the call gives its quota back and waits like a new call. It then takes a new hold. If the hold is already
+ * closed, because the call has waited before and got no place, the call also waits like a new call.
  */
 export async function nextPaid(
   deps: RelayDeps,
@@ -43,14 +43,17 @@ export async function nextPaid(
 
 /**
  * True for a call that must not give its hold back in order to wait for a place. The hold of a continued stream also
- * pays for what has been delivered already. A call that may continue with another step (another model of its virtual
- * model) does so instead of waiting.
+ * covers the output that has already been delivered. A call that may continue with another step (another model of its
+ * virtual model) does so instead of waiting.
  */
 function mayNotWait({ goesOn, step }: AnyCall): boolean {
   return goesOn !== undefined || step?.next.has('overloaded') === true
 }
 
-/** The next channel, or undefined on an error, so that the caller sees the upstream's error instead. */
+/**
+ * The next channel; undefined if there is none. A GatewayError also gives undefined, so that the caller sees the error
+ * of the failed attempt instead.
+ */
 function nextIfAny(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedChannel | undefined {
   try {
     const next = nextPriced(deps, call, tried)
@@ -72,15 +75,15 @@ async function inTurn(
   try {
     return await placeInTurn(deps, call, tried)
   } catch (error) {
-    // The caller sees the upstream's error instead.
+    // The caller sees the error of the failed attempt instead.
     if (error instanceof GatewayError) return undefined
     throw error
   }
 }
 
 /**
- * Increases the hold and moves the call's place to the channel. The model or its tier may be more expensive on this
- * channel. The hold does not grow beyond the balance. Returns the channel with its key, or why the call cannot use the
+ * Increases the hold, at most to the balance, because the model or its tier may be more expensive on this channel.
+ * Moves the call's place to the channel. Returns the channel with its key, or the reason why the call cannot use the
  * channel.
  */
 async function growHold(
@@ -120,8 +123,8 @@ async function moveTo(
 }
 
 /**
- * Moves the call's place to another key of its channel: `channel.upstream.key`, or another key that the call has not
- * tried. Returns the channel with that key. Undefined if none of these keys has room.
+ * Moves the call's place to `channel.upstream.key` or, if this key has no room, to another key of the channel that is
+ * not in `keysTried`. Returns the channel with that key. Undefined if no key has room.
  */
 export function withPlaceOfKey(
   deps: RelayDeps,

@@ -10,10 +10,10 @@ import { unableChannels } from './suitable.ts'
 import type { Trial } from './trial.ts'
 
 /**
- * The step of a call's plan with which the call continues after this failure, and its channel. The call keeps its hold.
- * If the hold was closed because the call waited in vain for a place, quota is taken again. Undefined if the failure
- * leads to no further step, or if none of the further steps has a channel that can serve the call and that the quota
- * covers.
+ * The step of a call's plan with which the call continues after the failure `failed`, and the channel for this step.
+ * The call keeps its hold. If the hold was closed because the call waited for a place and got none, quota is taken
+ * again. Undefined if the failure leads to no further step, or if none of the further steps has a channel that can
+ * serve the call and that the quota covers.
  */
 export async function nextStep<Call extends AnyCall>(
   deps: RelayDeps,

@@ -5,7 +5,7 @@ import type { AnyCall } from '../call/call.ts'
 import type { Candidate } from '../routing/routing-table.ts'
 import { serves } from '../routing/select-channel.ts'
 
-/** The words in the error message for what each kind of call requests. */
+/** For each kind of call, the words with which the error message names what the call requests. */
 const wishes: Readonly<Record<CallMode, string>> = {
   chat: 'conversations',
   completions: 'completions',

@@ -12,8 +12,8 @@ import { type Channel, mappedModel } from '../routing/routing-table.ts'
  */
 export function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, failed: AttemptFailed): boolean {
   const model = call.facts.model
-  // A failure does not count against the channel's health if the caller disconnected, unless the channel could not be
-  // reached at all. It does not count either if the caller's own time limit was shorter than the channel's.
+  // A timeout does not count against the channel's health if the caller's own time limit has ended the attempt. Any
+  // other failure does not count if the caller has disconnected.
   const isUnreached = failed.error.code === 'upstream_timeout'
   if (isUnreached ? isCallersLimit(deps, call) : call.leaving.hasLeft) {
     noteHealth(deps, { channel, call }, 'undecided')
@@ -22,9 +22,9 @@ export function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, fa
   const isKeysFault = noteKeyFailure(deps, call, channel, failed)
   const isFaulty = failed.verdict.upstreamFault && !isKeysFault
   noteHealth(deps, { channel, call }, isFaulty ? 'faulty' : 'undecided', failed.error.message)
-  // A failure that might not occur on another channel counts against this channel, even if no other channel was left.
+  // A failure that another channel might avoid counts against this channel, even if there was no other channel.
   if (failed.verdict.retry && !failed.verdict.unsent) deps.channelFailures.note(channel.id, mappedModel(channel, model))
-  // The channel asked for a pause, so until the pause ends, other calls use other channels if they can.
+  // The upstream requested a pause (Retry-After). Until the pause ends, other calls use other channels if they can.
   const pauseSeconds = failed.error.retryAfterSeconds
   if (pauseSeconds && !isKeysFault)
     deps.rests.begin(
@@ -39,17 +39,17 @@ export function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, fa
     model,
     status: failed.status,
     reason: failed.error.code,
-    // A network error may quote the URL or a header, and so contain the key.
+    // The message of a network error may quote the URL or a header, which may contain the key.
     cause: failed.error.cause instanceof Error ? withoutKey(failed.error.cause.message, channel.upstream.key) : '',
   })
   if (failed.verdict.disable !== undefined && !channel.keyRing && deps.settings().AutomaticDisableChannelEnabled) {
-    // The failed key is passed along, so that a key that has replaced it in the meantime is not blamed.
+    // The failed key is an argument, so that the channel is not disabled if the key has been replaced in the meantime.
     deps.disableChannel(channel.id, failed.verdict.disable, channel.upstream.key)
   }
   return isKeysFault
 }
 
-/** True if the time that the caller allowed is over. */
+/** True if the time limit that the caller set for the call has passed. */
 function isCallersLimit({ deadlineWatch }: RelayDeps, { endsByMs }: AnyCall): boolean {
   return endsByMs !== undefined && deadlineWatch.nowMs() >= endsByMs
 }

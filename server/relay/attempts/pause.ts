@@ -2,7 +2,7 @@ import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import type { DeadlineWait } from '../cancellation/deadline-watch.ts'
 
-/** The deadline watch is accurate only to a quarter of a second, so a short pause uses its own timer. */
+/** `deadlineWatch` is accurate only to a quarter of a second, so a pause of up to this length has its own timer. */
 const shortMs = 1000
 
 /** Waits before the next attempt. The pause ends early if the caller disconnects or this process stops. */

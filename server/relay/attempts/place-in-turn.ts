@@ -20,7 +20,7 @@ export interface Placed extends PricedChannel {
 /** The most calls that wait in one process. Each of them keeps its body in memory. */
 const mostWaiting = 10_000
 /**
- * The waiting time reported to a call that on its own exceeds the cap of every channel, so that waiting cannot help it.
+ * The Retry-After in seconds for a call that alone exceeds the cap of every channel. Waiting does not help such a call.
  */
 const neverSeconds = 60
 
@@ -32,7 +32,7 @@ interface Turn {
 /**
  * Gets a place and the quota for a call whose `first` channel has caps. A full channel does not count as a failure, and
  * the next channel is tried. If all channels are full, calls wait in their order of arrival, without holding quota, for
- * up to the option ChannelWaitTime. Throws GatewayError (channels_full, and the errors of `Ledger.hold`).
+ * at most the time in the option ChannelWaitTime. Throws GatewayError (channels_full, and the errors of `Ledger.hold`).
  */
 export async function placeInTurn(
   deps: RelayDeps,
@@ -49,7 +49,7 @@ export async function placeInTurn(
     placed = Array.isArray(found) ? await wait(deps, call, tried, turn, found, waitMs) : found
     return placed
   } finally {
-    // If the ledger gave the call a place, it has also removed the call from the line.
+    // If the ledger gave the call a place, the ledger has also removed the call from the line of waiting calls.
     if (turn.ticket && !placed?.hold.placedOn) deps.leaveLine(turn.ticket)
   }
 }
@@ -84,7 +84,10 @@ async function wait(
   throw fullError(call, last)
 }
 
-/** The limit of a token's open calls also applies to its waiting calls, so that one token cannot fill the line. */
+/**
+ * Throws if the number of the token's waiting calls has reached the limit of its open calls, so that one token cannot
+ * fill the line.
+ */
 function refuseCrowd({ line }: RelayDeps, { caller: { limits, tokenId } }: AnyCall): void {
   const most = limits?.token?.concurrency_limit ?? 0
   if (most > 0 && line.waiting(tokenId) >= most)
@@ -92,8 +95,8 @@ function refuseCrowd({ line }: RelayDeps, { caller: { limits, tokenId } }: AnyCa
 }
 
 /**
- * Whether a full channel may get a free place for the call within the waiting time, because time passes or because
- * other calls end.
+ * True if a full channel may have a free place for the call within the waiting time, either because time passes or
+ * because other calls end.
  */
 function mayEndWithin({ metric, never, othersOpen, retryAfter }: ChannelFull, waitMs: number): boolean {
   if (never) return false
@@ -101,8 +104,9 @@ function mayEndWithin({ metric, never, othersOpen, retryAfter }: ChannelFull, wa
 }
 
 /**
- * Tries all suitable channels, the best first. If all are full, returns which limit each has reached. A channel that is
- * paused or has an open breaker is tried only if `restsToo` is set, because it is better to wait for a healthy channel.
+ * Tries all suitable channels, the best first. If all are full, returns the limit that each has reached. After a full
+ * channel, a channel that is paused or has an open breaker is skipped, because it is better to wait for a healthy
+ * channel. With `restsToo`, it is not skipped.
  */
 async function tryAll(
   deps: RelayDeps,

@@ -6,13 +6,16 @@ import { addedUsage } from '../charging/charging-after.ts'
 import { Seam } from './seam.ts'
 import type { Told } from './told.ts'
 
-/** The events of one attempt that continues an answer. */
+/** The state of one attempt that continues an answer. */
 interface Joining {
   readonly usage: Usage
   readonly seam: Seam
-  /** The length of the open text before this attempt. The citation ranges of this attempt are moved by this length. */
-  readonly before: number
-  /** The index in the answer for each part of the attempt; undefined = the part is dropped. */
+  /**
+   * The length, in UTF-16 code units, of the text that this attempt's first text part is appended to; 0 if that part
+   * is a new part of the answer. It is added to the ranges of the citations in that part.
+   */
+  before: number
+  /** Maps the index of each part of the attempt to its index in the answer; undefined = the part is dropped. */
   readonly places: Map<number, number | undefined>
   /** The index of the part whose text is joined to the earlier text by `seam`. */
   joined: number | undefined
@@ -20,9 +23,9 @@ interface Joining {
 }
 
 /**
- * Joins the output of several successive attempts into one answer. The first attempt is written unchanged. For a later
- * attempt, the text continues in the same part, the thoughts are dropped, and the usage includes that of the earlier
- * attempts.
+ * Joins the output of several successive attempts into one answer. The first attempt is written unchanged. The text of
+ * a later attempt is appended to the last text part of the answer. The thoughts of a later attempt are dropped if the
+ * answer has begun. The usage that is written is the sum of all attempts.
  */
 export class JoinedEncoder implements StreamEncoder {
   readonly #inner: StreamEncoder
@@ -35,8 +38,8 @@ export class JoinedEncoder implements StreamEncoder {
   }
 
   /**
-   * Begins the next attempt: from now on, `push` receives its events. `usage` is the usage of the earlier attempts.
-   * `begunWith` is the text that the model was given as the beginning of its answer.
+   * Begins the next attempt. Later calls of `push` must pass the events of that attempt. `usage` is the usage of the
+   * earlier attempts. `begunWith` is the text that the model was given as the beginning of its answer.
    */
   goOn(usage: Usage, begunWith: string | undefined): void {
     const { text } = this.#told
@@ -63,7 +66,7 @@ export class JoinedEncoder implements StreamEncoder {
   #later(event: StreamEvent, joining: Joining): string {
     switch (event.type) {
       case 'start':
-        // The answer has already begun, so only the usage is new.
+        // The caller has already received the start of the answer, so only the usage is sent.
         return event.usage ? this.#write({ type: 'usage', usage: addedUsage(joining.usage, event.usage) }) : ''
       case 'usage':
         return this.#write({ type: 'usage', usage: addedUsage(joining.usage, event.usage) })
@@ -85,8 +88,7 @@ export class JoinedEncoder implements StreamEncoder {
 
   #part({ choice, index, part }: StreamEvent & { type: 'part' }, joining: Joining): string {
     const told = this.#told
-    // Thoughts of a later attempt are dropped, because the caller has already seen thoughts, and perhaps text after
-    // them.
+    // Drop the thoughts of a later attempt if the caller has already received thoughts or text.
     if (part.type === 'reasoning' && told.parts > 0) {
       joining.places.set(index, undefined)
       return ''
@@ -101,9 +103,11 @@ export class JoinedEncoder implements StreamEncoder {
     const place = told.parts
     joining.places.set(index, place)
     if (part.type === 'text' && !joining.hasJoined) {
-      // The earlier text is in a part that has ended, but the new text still must not repeat it.
+      // The part with the earlier text has ended, so the new text begins another part. A repetition at the beginning of
+      // the new text is dropped, too.
       joining.hasJoined = true
       joining.joined = index
+      joining.before = 0
       const { text } = part
       return (
         before +
@@ -114,7 +118,7 @@ export class JoinedEncoder implements StreamEncoder {
     return before + this.#write({ type: 'part', choice, index: place, part })
   }
 
-  /** The details at the start of a text part, apart from its text. */
+  /** Writes the citations that a text part contains when it begins. */
   #first(index: number, part: ReplyPart & { type: 'text' }, joining: Joining): string {
     return part.citations ? this.#detail(index, { citations: part.citations }, joining) : ''
   }
@@ -129,7 +133,8 @@ export class JoinedEncoder implements StreamEncoder {
   #detail(index: number, detail: PartDetail, joining: Joining): string {
     const place = joining.places.get(index)
     if (place === undefined) return ''
-    // The signature is dropped, because it would cover text that another service generated.
+    // In the part that continues earlier text, drop the signature. It is not valid for the whole text, because another
+    // service generated the beginning.
     const { seal: _seal, citations, ...rest } = detail
     const own =
       index === joining.joined ? { ...rest, ...(citations && { citations: moved(citations, joining) }) } : detail
@@ -143,7 +148,7 @@ export class JoinedEncoder implements StreamEncoder {
     return before + this.#write({ type: 'part-end', choice: 0, index: place })
   }
 
-  /** The text that the seam has held back. */
+  /** Writes the text that `seam` has held back. */
   #flushed(joining: Joining): string {
     const place = joining.joined === undefined ? undefined : joining.places.get(joining.joined)
     const rest = joining.seam.end()

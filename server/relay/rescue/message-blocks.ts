@@ -8,19 +8,19 @@ interface OpenBlock {
 }
 
 /**
- * Tracks the numbers of the blocks in a stream of the Messages API. The numbers that the gateway would use may differ
- * from those in the stream that was passed on.
+ * Tracks the indexes of the content blocks in a Messages API stream that is passed on unchanged. The gateway's encoder
+ * may give the same blocks different indexes, so the indexes of its events are replaced.
  */
 export class MessageBlocks {
   readonly hasEnded = false
   #passed = 0
   #passedOpen: OpenBlock | undefined
   #shadowOpen: OpenBlock | undefined
-  /** Maps the gateway's number of each block to the number in the stream. */
+  /** Maps the index of a block in the gateway's events to its index in the stream. */
   readonly #numbers = new Map<number, number>()
 
   note(data: string): void {
-    // Most events are pieces of a block. They neither begin nor end one, so they are skipped.
+    // Skip all events except those that begin or end a block.
     if (!data.includes('content_block_st')) return
     const event = tryParse(data)
     if (!isObject(event)) return
@@ -47,7 +47,7 @@ export class MessageBlocks {
       return [{ ...event, index: number }]
     }
     const open = this.#passedOpen
-    // The stream has already begun this block, but without content.
+    // The caller has already received the start of this block, but no content. Do not send the start again.
     if (open && open.type === looseObject(event['content_block'])['type']) {
       this.#numbers.set(index, open.index)
       return []
@@ -59,7 +59,10 @@ export class MessageBlocks {
     return [...before, { ...event, index: number }]
   }
 
-  /** If a block is open both in the gateway's events and in the stream, it is the same block. */
+  /**
+   * Maps the block that is open in the gateway's events to the block that is open in the stream. They are the same
+   * block.
+   */
   #adopt(): void {
     if (this.#shadowOpen && this.#passedOpen) this.#numbers.set(this.#shadowOpen.index, this.#passedOpen.index)
     this.#shadowOpen = undefined

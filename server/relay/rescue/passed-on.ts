@@ -8,24 +8,27 @@ import { ResponseItems } from './response-items.ts'
 import type { Told } from './told.ts'
 
 /**
- * Remembers the ids and numbers in a stream that is passed on unchanged. If another attempt continues the stream, the
- * gateway writes its events itself, with these ids and numbers.
+ * Remembers the ids and indexes in a stream that is passed on unchanged. If another attempt continues the stream, the
+ * gateway encodes the events of that attempt itself. It uses the same ids and continues the indexes.
  */
 export interface PassedNames {
   /** Reads the data of an event that is passed on. */
   note(data: string): void
-  /** Reads an event that the gateway would have written in place of the events that were passed on. */
+  /**
+   * Reads an event that the gateway's encoder writes for the stream. It is not sent, because the stream is passed on
+   * unchanged.
+   */
   shadow(event: JsonObject): void
-  /** True if the part that is open in the gateway's events has ended in the events that were passed on. */
+  /** True if a part has ended in the stream that was passed on, but not in the gateway's events. */
   readonly hasEnded: boolean
   /**
-   * An event of the gateway, changed so that it can follow the events that were passed on. Empty if the event has been
-   * sent already.
+   * Returns the events to send for an event of the gateway's encoder, with the ids and indexes of the stream. Empty if
+   * the caller has already received the event.
    */
   renamed(event: JsonObject): JsonObject[]
 }
 
-/** Names for a stream of the given dialect. */
+/** Creates the `PassedNames` of a stream in the given dialect. */
 export function passedNames(dialect: DialectName): PassedNames {
   switch (dialect) {
     case 'anthropic-messages':
@@ -70,8 +73,8 @@ export class FollowingEncoder implements StreamEncoder {
   readonly #names: PassedNames
 
   /**
-   * `told` contains the events that were passed on. They are fed to `inner`, so that it has the same state as if it had
-   * written them.
+   * `told` contains the events that were passed on. The constructor sends these events to `inner`, so that `inner` has
+   * the same state as if it had written them.
    */
   constructor(inner: StreamEncoder, names: PassedNames, told: Told) {
     this.#inner = inner
@@ -95,8 +98,8 @@ export class FollowingEncoder implements StreamEncoder {
 }
 
 /**
- * Splits the output of an encoder into events. An end marker that is not JSON has no data. Neither has the bare JSON of
- * an error, which must stay as Google's libraries expect it.
+ * Splits the output of an encoder into events. `data` is undefined for an end marker that is not JSON. It is also
+ * undefined for an error that is sent as bare JSON, because Google's libraries require that form.
  */
 function eventsIn(text: string): { text: string; data: JsonObject | undefined }[] {
   if (text === '') return []

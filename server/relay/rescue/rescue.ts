@@ -29,7 +29,7 @@ import { JoinedEncoder } from './joined-encoder.ts'
 import { FollowingEncoder, type PassedNames, passedNames } from './passed-on.ts'
 import { Told } from './told.ts'
 
-/** The continued call, with its channel. */
+/** The call that continues the stream, and the channel that was chosen for it. */
 type Next = Begun<RelayCall>
 
 /**
@@ -39,8 +39,8 @@ type Next = Begun<RelayCall>
 const turnTokens = 16
 
 /**
- * Keeps the data that is needed to continue the stream of a call if it breaks off. Undefined if the stream of this call
- * is not continued. Must be called before the body of the call is dropped.
+ * Returns the object that continues the stream of a call if the stream breaks off. Undefined if the stream of this call
+ * must not be continued. Must be called before the body of the call is dropped, because the object keeps the body.
  */
 export function rescueFor(deps: RelayDeps, call: RelayCall): StreamRescue | undefined {
   return isRescued(deps, call) ? new StreamRescue(deps, call) : undefined
@@ -64,8 +64,7 @@ export class StreamRescue implements Rescuer {
   }
 
   get isPossible(): boolean {
-    // Moving to the next step of a virtual model does not count as a retry. This is also true for a call whose answer
-    // has not begun.
+    // Moving to the next step of a virtual model does not count as a retry, whether or not the answer has begun.
     return this.#told.canGoOn && (this.#mayRetry || (this.#call.step?.next.size ?? 0) > 0)
   }
 
@@ -73,23 +72,23 @@ export class StreamRescue implements Rescuer {
     return this.#rescues < this.#deps.settings().RetryTimes
   }
 
-  /** The encoder of a stream that is translated. */
+  /** Returns an encoder that joins all attempts, for a stream that is translated. */
   encoder(inner: StreamEncoder): StreamEncoder {
     this.#encoder = new JoinedEncoder(inner, this.#told)
     return this.#encoder
   }
 
   /**
-   * Returns the upstream's dialect in a form that records the events, for the meter of a stream that is passed on
-   * unchanged.
+   * Returns a copy of the upstream's dialect whose stream decoder also records the events. It is for the meter of a
+   * stream that is passed on unchanged.
    */
   watched(dialect: UpstreamDialect): UpstreamDialect {
     return { ...dialect, streamDecoder: (idSeed) => this.#watching(dialect.streamDecoder(idSeed)) }
   }
 
   /**
-   * Makes a meter record the events of a stream that is passed on unchanged, if the meter does not decode the stream
-   * itself.
+   * Makes a meter record the events of a stream that is passed on unchanged. It is for a meter that does not decode the
+   * stream itself.
    */
   metered<Meter extends StreamMeter>(meter: Meter, dialect: UpstreamDialect): Meter {
     const decoder = this.#watching(dialect.streamDecoder(this.#call.requestId))
@@ -99,7 +98,7 @@ export class StreamRescue implements Rescuer {
       if (signal === 'content') decoder.push(data)
       return signal
     }
-    // No event may be skipped, because each must be recorded.
+    // Makes `skim` stop at every event, so that `feed` records each of them.
     meter.skim = (_text, from) => from
     return meter
   }
@@ -132,7 +131,7 @@ export class StreamRescue implements Rescuer {
       const next = call && (await this.#next(call, broken, mayRetry))
       return next && (await this.#attempt(next, broken))
     } catch (error) {
-      // After any of these errors, the caller sees the error with which the stream broke off.
+      // If continuing the stream fails with one of these errors, the caller receives the error that broke the stream.
       if (error instanceof GatewayError || error instanceof AttemptFailed || error instanceof CallerLeft)
         return undefined
       throw error
@@ -143,7 +142,7 @@ export class StreamRescue implements Rescuer {
   async #callAfter(broken: Broken, conversation: Conversation): Promise<RelayCall | undefined> {
     const { open } = broken
     const { goesOn: before } = open.call
-    // The stream may have moved to another step since it began.
+    // The stream may have moved to another step of the virtual model since it began.
     const { step } = open.call
     const begun = step ? atStep(this.#call, step) : this.#call
     const { facts, state } = begun
@@ -169,7 +168,7 @@ export class StreamRescue implements Rescuer {
       },
       state: {
         ...this.#state,
-        // The lost cost so far is already part of `cost`.
+        // `cost` already includes the lost cost of the earlier attempts.
         lostCost: 0,
         conversation: maxTokens === undefined ? conversation : { ...conversation, maxTokens },
         promptGuess: state.promptGuess + quickEstimate(added),
@@ -178,9 +177,14 @@ export class StreamRescue implements Rescuer {
   }
 
   /**
-   * Chooses the channel that continues the stream, takes a place on it, and increases the hold for the attempt. The
-   * order of preference is: a channel of the same model that has not been tried, the next step of a virtual model, a
-   * channel that has been tried before, the same channel again. If no retry is left, only the next step is possible.
+   * Chooses the channel that continues the stream, reserves capacity on it, and increases the hold for the attempt. The
+   * choices are, in this order:
+   * - a channel of the same model that has not been tried
+   * - the next step of a virtual model
+   * - a channel that has been tried, except the one that broke the stream
+   * - the channel that broke the stream, if `SameChannelRetries` is greater than 0
+   *
+   * If no retry is left, only the next step is possible.
    */
   async #next(
     call: RelayCall,
@@ -220,7 +224,7 @@ export class StreamRescue implements Rescuer {
       isKeysFault: false,
     }
     try {
-      // When an attempt is made, the call may already have moved to another step, so `current` is used.
+      // Use `current`, because `untilAnswered` may have moved the call to another step before this attempt.
       const next = await untilAnswered(run, (_deps, current, trial) =>
         attemptToGoOn(deps, current, trial, (prepared) => this.#joined(current, prepared)),
       )

@@ -5,21 +5,21 @@ import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 interface Item {
   readonly id: unknown
   readonly type: unknown
-  /** The number of its last content part; undefined = none has begun. */
+  /** The index of its last content part; undefined = none has begun. */
   content: number | undefined
   /** The complete item; undefined until it has ended. */
   done: JsonObject | undefined
 }
 
 /**
- * Fields of a response that describe how it ended. The other fields repeat the request, and keep the values from the
- * beginning of the stream.
+ * Fields of a response that describe how it ended. The other fields repeat the request. They have the values that were
+ * sent at the beginning of the stream.
  */
 const endFields = ['status', 'usage', 'completed_at', 'incomplete_details', 'error'] as const
 
 /**
- * Tracks the ids and numbers in a stream of the Responses API. The gateway's own ids and numbers may differ from the
- * ones in the stream that was passed on.
+ * Tracks the ids and indexes of the output items in a Responses API stream that is passed on unchanged. The gateway's
+ * encoder may give the same items different ids and indexes, so those of its events are replaced.
  */
 export class ResponseItems {
   #sequence: number | undefined
@@ -28,7 +28,7 @@ export class ResponseItems {
   /** The item that the gateway's events have begun but not ended. */
   #shadowOpen: { at: number; type: unknown } | undefined
   #isAdopted = false
-  /** Maps the gateway's number of each item to the number in the stream. */
+  /** Maps the index of an item in the gateway's events to its index in the stream. */
   readonly #numbers = new Map<number, number>()
 
   note(data: string): void {
@@ -47,8 +47,8 @@ export class ResponseItems {
   }
 
   /**
-   * True if the part that is open in the gateway's events has ended in the stream. This happens because the decoder
-   * ends a part only when the next one begins.
+   * True if a part has ended in the stream, but not in the gateway's events. This can happen because the decoder
+   * reports the end of a part only when the next part begins.
    */
   get hasEnded(): boolean {
     const open = this.#shadowOpen
@@ -85,7 +85,9 @@ export class ResponseItems {
     return [...this.#items].findLast(([, { done }]) => !done)?.[0]
   }
 
-  /** If an item is open both in the gateway's events and in the stream, it is the same item. */
+  /**
+   * Maps the item that is open in the gateway's events to the item that is open in the stream. They are the same item.
+   */
   #adopt(): void {
     this.#isAdopted = true
     const open = this.#open
@@ -119,7 +121,7 @@ export class ResponseItems {
     }
   }
 
-  /** The final response, with the items that were passed on unchanged. */
+  /** Returns the final response with the output items as they were sent to the caller. */
   #ended(response: JsonObject): JsonObject {
     const items = [...this.#items].sort(([one], [other]) => one - other).flatMap(([, { done }]) => (done ? [done] : []))
     const end = Object.fromEntries(endFields.filter((name) => name in response).map((name) => [name, response[name]]))

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { Seam } from './seam.ts'
 
-/** The text that a caller reads if one text is followed by another, whatever the length of the pieces. */
+/**
+ * Joins `next` to `shown` in pieces of several lengths, expects the same text for each length, and returns that text.
+ */
 function joined(shown: string, next: string, begunWith?: string): string {
   const results = [1, 3, 1000].map((size) => {
     const seam = new Seam(shown, begunWith)
@@ -13,7 +15,7 @@ function joined(shown: string, next: string, begunWith?: string): string {
   return results[0] ?? ''
 }
 
-describe('a model that was asked to continue', () => {
+describe('Seam, if the model was asked to continue', () => {
   test.each([
     ['The quick bro', 'brown fox', 'The quick brown fox'],
     ['The quick brown', ' brown fox', 'The quick brown fox'],
@@ -24,7 +26,7 @@ describe('a model that was asked to continue', () => {
     ['서울에서 부산까지', '부산까지 두 시간', '서울에서 부산까지 두 시간'],
     ['🎉🎊🥳', '🎉🎊🥳👋', '🎉🎊🥳👋'],
     ['The end', 'The end', 'The end'],
-  ])('%j, then %j: the repetition is dropped', (shown, next, whole) => {
+  ])('drops the repetition from %j followed by %j', (shown, next, whole) => {
     expect(joined(shown, next)).toBe(whole)
   })
 
@@ -42,11 +44,11 @@ describe('a model that was asked to continue', () => {
     ['研究', '研究所'],
     ['ha ha ha ha ', 'ha ha!'],
     ['👍👍', '👍👍👍'],
-  ])('%j, then %j: nothing is dropped', (shown, next) => {
+  ])('drops nothing from %j followed by %j', (shown, next) => {
     expect(joined(shown, next)).toBe(shown + next)
   })
 
-  test('at most 200 characters count as a repetition, unless they are the whole text', () => {
+  test('drops a repetition of at most 200 characters, or of the whole text', () => {
     const words = Array.from({ length: 90 }, (_, index) => `w${index}`).join(' ')
     expect(joined(words, `${words.slice(-199)} end`)).toBe(`${words} end`)
     expect(joined(words, `${words.slice(-220)} end`)).toBe(`${words}${words.slice(-220)} end`)
@@ -54,22 +56,22 @@ describe('a model that was asked to continue', () => {
   })
 })
 
-describe('a model that was given the text to continue', () => {
+describe('Seam, if the model was given the text as the beginning of its answer', () => {
   test.each([
     ['The quick bro', 'wn fox'],
     ['hot co', 'coa'],
     ['zero, one, two, ', 'one, two, three'],
-  ])('%j, then %j: nothing is dropped', (shown, next) => {
+  ])('drops nothing from %j followed by %j', (shown, next) => {
     expect(joined(shown, next, shown)).toBe(shown + next)
   })
 
-  test('the whole text and a long piece of it count as repetitions', () => {
+  test('drops a repetition of the whole text or of a long piece at its end', () => {
     const shown = 'The bridge was opened in 1932, after nine years of work.'
     expect(joined(shown, `${shown} Then`, shown)).toBe(`${shown} Then`)
     expect(joined(shown, `${shown.slice(-30)} Then`, shown)).toBe(`${shown} Then`)
   })
 
-  test('white space that the model was not given is expected again', () => {
+  test('drops repeated white space if the model was not given it', () => {
     expect(joined('Then:\n\n', '\n\n* Beat', 'Then:')).toBe('Then:\n\n* Beat')
     expect(joined('Then:\n', '\n\n* Beat', 'Then:')).toBe('Then:\n\n* Beat')
     expect(joined('Then:\n\n', '\n* Beat', 'Then:')).toBe('Then:\n\n* Beat')
@@ -78,14 +80,14 @@ describe('a model that was given the text to continue', () => {
   })
 })
 
-test('a surrogate pair is never split, nor doubled if its first half was sent', () => {
+test('Seam never splits a surrogate pair, and does not send its first half twice', () => {
   expect(joined('See \ud83d', '😀 you')).toBe('See 😀 you')
   expect(joined('See \ud83d', '\ude00 you')).toBe('See 😀 you')
   expect(joined('We see \ud83d', 'We see 😀 you')).toBe('We see 😀 you')
   expect(joined('See 😀', '😁 you')).toBe('See 😀😁 you')
 })
 
-test('a text that looks like a repetition for a long time does not take long to check', () => {
+test('Seam quickly checks a long text that could be a repetition', () => {
   const shown = `${'a'.repeat(200_000)}b`
   const seam = new Seam(shown)
   let text = ''

@@ -1,9 +1,11 @@
 /**
- * The longest overlap, in UTF-16 code units, that is searched for. Only a repetition of the whole text may be longer.
+ * The maximum length of an overlap between the two texts, in UTF-16 code units. Only a repetition of the whole first
+ * text may be longer.
  */
 const longest = 200
 /**
- * The shortest overlap, in UTF-16 code units, that counts as a repetition if the model was given the text to continue.
+ * The minimum length of an overlap that counts as a repetition if the model was given the text to continue, in UTF-16
+ * code units.
  */
 const shortestIfContinued = 24
 
@@ -11,28 +13,30 @@ const shortestIfContinued = 24
  * Joins a truncated text with its continuation. If the second text begins with a repetition of the end of the first,
  * the repetition is dropped. Text is held back only while it may still be a repetition.
  *
- * An overlap counts as a repetition if it is unlikely to be accidental. This is the case if it begins at the start of a
- * word or line, contains some characters of a script such as Chinese, or has at least eight characters. Single
- * characters, punctuation, white space, digits, and periodic text such as `na na na` do not count. A model that was
- * given the text as the beginning of its answer hardly ever repeats it. For such a model, only a long overlap counts,
- * or the whole text, because some services send it back. If the first text ends with white space that such a model was
- * not given, the model is expected to generate the white space again.
+ * An overlap counts as a repetition if it is unlikely to be accidental. This is the case for several letters that begin
+ * at the start of a word or line, for at least three different characters of a script such as Chinese, and for at least
+ * eight characters. Single characters, short punctuation, white space and digits, and periodic text such as `na na na`
+ * do not count. A model that was given the text as the beginning of its answer hardly ever repeats it. For such a
+ * model, only a long overlap counts. A repetition of the whole text also counts, because some services return the text
+ * that they were given. The model may not have been given the white space at the end of the first text. If it then
+ * generates this white space, the white space is dropped.
  */
 export class Seam {
   readonly #shown: string
   readonly #tail: string
   readonly #isBegun: boolean
-  /** The white space at the end of the first text, if the model was not given it. */
+  /** The white space at the end of the first text, if the model did not receive it; otherwise empty. */
   readonly #unsaid: string
   /** The first half of a surrogate pair, if the first text ended with it. */
   #half: string
   #held = ''
   #isClosed = false
-  /** How much of the second text has been dropped, in UTF-16 code units. */
+  /** The number of UTF-16 code units of the second text that have been dropped. */
   cut = 0
 
   /**
-   * `begunWith` is the text that the model was given as the beginning of its answer; absent = it was asked to continue.
+   * `begunWith` is the text that the model was given as the beginning of its answer; absent = the model was only asked
+   * to continue.
    */
   constructor(shown: string, begunWith?: string) {
     this.#half = /[\ud800-\udbff]$/.exec(shown)?.[0] ?? ''
@@ -67,7 +71,7 @@ export class Seam {
     return isRepeated ? text.slice(1) : text
   }
 
-  /** True if more text could extend the text that is held back to a longer overlap. */
+  /** True if a longer overlap could result when more text arrives. */
   #mayGrow(): boolean {
     const held = this.#held
     if (held.length < this.#unsaid.length && this.#unsaid.startsWith(held)) return true
@@ -84,8 +88,7 @@ export class Seam {
       const overlap = held.slice(0, length)
       if (!this.#tail.endsWith(overlap) || isSplit(held, length)) continue
       const before = this.#tail.slice(0, -length)
-      // The first text already contains this piece twice in a row, so the second text may legitimately continue with
-      // it.
+      // The first text ends with this piece twice in a row. A third occurrence is probably intended, so keep it.
       if (before.endsWith(overlap)) continue
       if (isRepetition(overlap, before, this.#isBegun)) return length
     }

@@ -1,28 +1,28 @@
 import type { StreamEvent } from '../../dialects/neutral/reply.ts'
 
-/** Parts after which another model can continue the answer. */
+/** Types of parts after which another model can continue the answer. */
 const continuable: ReadonlySet<string> = new Set(['text', 'reasoning'])
 
-/** The part of an answer that the caller has received so far, in as few events as possible. */
+/** The events of an answer that the caller has received. Successive deltas are merged into one event. */
 export class Told {
   /**
-   * False if the answer contains a part that another model cannot continue, or if only the end of the stream is
-   * missing.
+   * False if the answer contains a part that another model cannot continue, or if the answer has ended and only the end
+   * of the stream has not arrived.
    */
   canGoOn = true
-  /** The number of parts so far. */
+  /** The number of parts that the answer has. */
   parts = 0
   /** The index of the part that has not ended; undefined = none. */
   open: number | undefined
-  /** The length of the open part, and whether it is text. */
+  /** The length of the open part in UTF-16 code units. `isText` is true if this part is text. */
   openLength = 0
   isText = false
   #events: StreamEvent[] = []
-  /** Pieces of the open part that have not been added to an event yet. */
+  /** Deltas of the open part that have not been merged into an event yet. */
   #more: string[] = []
   #text: string[] = []
 
-  /** The events so far. An encoder that is fed with them has the same state as the one that wrote the answer. */
+  /** The received events. An encoder that writes them has the same state as the encoder that wrote the answer. */
   get events(): readonly StreamEvent[] {
     this.#flush()
     return this.#events
@@ -74,7 +74,7 @@ export class Told {
 
   #delta(index: number, text: string): void {
     if (!this.canGoOn) return
-    // If the pieces of several texts alternate, there is no last text to continue.
+    // The deltas of several parts alternate, so there is no single text that another attempt could continue.
     if (index !== this.open) {
       this.#end()
       return

@@ -1,17 +1,20 @@
 /**
- * Tracks the health of each channel and model from the results of calls. The states are closed (healthy), open (no
- * calls), half-open (one trial call) and recovering (half of the calls, after a successful trial). Calls are identified
- * by request id, because calls other than the trial may be in progress.
+ * Tracks the health of each pair of channel and model from the results of calls. The states are closed (healthy), open
+ * (no calls), half-open (one trial call) and recovering (half of the calls, after a successful trial). The request id
+ * shows whether a call is the trial, because other calls may be in progress at the same time.
  */
 export interface Breaker {
-  /** Whether the channel may be called now. When half-open, the breaker allows one call at a time. */
+  /**
+   * True if the channel may be called now. In the half-open state, only one call at a time may be made. That call is
+   * the trial.
+   */
   allows(channelId: number, model: string, requestId: string): boolean
   succeeded(channelId: number, model: string): void
   /** Reports a fault of the upstream. The caller's own mistakes must not be reported here. */
   failed(channelId: number, model: string, requestId: string, why?: string): void
   /**
-   * Reports a call that ended without a verdict, for example because the caller disconnected. If it was the trial,
-   * another call can be the next trial.
+   * Reports a call whose end says nothing about the health, for example because the caller disconnected. If it was the
+   * trial, another call can be the next trial.
    */
   undecided(channelId: number, model: string, requestId: string): void
   /** True while the channel must not be called. Unlike `allows`, this does not begin a trial. */
@@ -27,7 +30,7 @@ export interface CoolDown {
   channelId: number
   model: string
   pauseMs: number
-  /** A text for people that says what happened, with the message of the last failure. */
+  /** A text for operators that describes what happened, with the message of the last failure. */
   reason: string
 }
 
@@ -36,24 +39,24 @@ interface Health {
   openUntilMs: number
   /** How often the breaker has opened since it was last closed. The pause doubles each time. */
   openings: number
-  /** A trial has succeeded, but no other call has since. */
+  /** True after a successful trial, until another call succeeds or the breaker opens again. */
   isRecovering: boolean
   /** The trial call while half-open. */
   trial: { requestId: string; sinceMs: number } | undefined
 }
 
 const failuresToOpen = 5
-/** While a channel is recovering, fewer failures in a row open the breaker again. */
+/** The number of failures in a row that opens the breaker again while a channel is recovering. */
 const failuresToReopen = 2
 const firstPauseMs = 5_000
 /**
- * The longest pause is short, so that a channel that works again soon gets its calls back. A failed trial costs one
- * call an additional attempt, but the call is still answered.
+ * The longest pause. It is short, so that a channel is soon called again after an outage. A failed trial costs its call
+ * one more attempt, but the call is still answered.
  */
 const longestPauseMs = 20_000
 /** If a trial takes longer than this, another call may be the next trial. */
 const trialLifeMs = 20_000
-/** The share of the calls that a channel gets after its trial succeeded. */
+/** The share of its calls that a channel receives while it is recovering. */
 const recoveringShare = 0.5
 
 /** `cooled` is called whenever a cool-down of a channel begins. */
@@ -108,8 +111,9 @@ export function createBreaker(
     failed(channelId, model, requestId, why = '') {
       const health = stateOf(channelId, model)
       const isTrial = health.trial?.requestId === requestId
-      // A failure is ignored if its call was in progress when the breaker opened, or if the call was sent only because
-      // there was no other channel. Neither failure decides the outcome of the trial call.
+      // While the breaker is open or a trial is in progress, ignore failures of all calls except the trial. Such a call
+      // began before the breaker opened, or was sent because there was no other channel. It does not decide the result
+      // of the trial.
       if (nowMs() < health.openUntilMs || (health.trial && !isTrial)) return
       health.trial = undefined
       health.failuresInRow++

@@ -5,7 +5,7 @@ import { type StoredCarries, textsIn } from '../../store/channels/stored-carries
 
 /** Everything that a channel adds to or changes in its calls, apart from the key. Absent fields change nothing. */
 export interface Carries {
-  /** Names in lower case. */
+  /** Request headers to add. Their names are in lower case. */
   readonly headers?: Readonly<Record<string, string>>
   readonly parameters?: readonly ParameterOperation[]
   /** Maps an error status of the upstream to the status that is used in its place. */
@@ -13,7 +13,7 @@ export interface Carries {
   readonly proxy?: ProxyServer
 }
 
-/** Parses the stored settings. Undefined if the channel adds and changes nothing, as is usual. */
+/** Parses the stored settings. Undefined if the channel adds and changes nothing, which is the usual case. */
 export function carriesOf(row: StoredCarries): Carries | undefined {
   const headers = {
     ...(row.organization !== '' && { 'openai-organization': row.organization }),

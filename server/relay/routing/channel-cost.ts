@@ -17,7 +17,7 @@ export function channelCost({ costs }: { costs: ChannelCosts | undefined }, mode
   return costs && (costs.models.get(model) ?? costs.multiplier)
 }
 
-/** The costs in a stored text; undefined if there are none. */
+/** Parses the stored costs of a channel. Undefined if there are none. */
 export function costsOf(stored: string): ChannelCosts | undefined {
   const parsed = stored === '' ? undefined : tryParse(stored)
   if (!isObject(parsed)) return undefined
@@ -29,7 +29,7 @@ export function costsOf(stored: string): ChannelCosts | undefined {
   }
 }
 
-/** Converts a stored cost or price into the form with which the relay calculates. */
+/** Converts a stored cost or price into the form that the relay uses in calculations. */
 export function costOf(cost: WrittenCost): ModelCost {
   if (cost.multiplier !== undefined) return { multiplier: millionths(cost.multiplier) }
   const rate = (name: keyof CostRates, value: number | undefined): CostRates =>

@@ -16,7 +16,9 @@ export interface ChannelFailures {
 const mostWaiting = 10_000
 const hourMs = 3_600_000
 
-/** Counts in memory, so that the count does not delay the retry of the call on another channel. */
+/**
+ * Counts failures in memory. Writing each failure to the database immediately would delay the retry on another channel.
+ */
 export function createChannelFailures(store: Store, clock: Clock): ChannelFailures {
   let waiting = new Map<string, FailuresOfHour>()
 

@@ -1,4 +1,6 @@
-/** The position of a call in the line, which is the ticket from the database, and how long the call waits. */
+/**
+ * The position of a call in its line, and the limits of its wait. The position is `ticket`, a number from the database.
+ */
 export interface Turn {
   ticket: number
   deadlineMs: number
@@ -7,8 +9,8 @@ export interface Turn {
 }
 
 /**
- * The calls of this process that wait until a full channel has capacity (a place) for them. The database decides their
- * order. Among all calls that wait for the same places, only the first one asks the database.
+ * The lines in which calls of this process wait for capacity on full channels. A place is capacity for one call. The
+ * database determines the order of the calls. Only the first call of each line asks the database for a place.
  */
 export interface ChannelLine {
   /**
@@ -16,7 +18,7 @@ export interface ChannelLine {
    * with the result of `attempt`, or with undefined if the waiting time is over or the caller has disconnected.
    */
   wait<T>(name: string, turn: Turn, attempt: () => Promise<T | undefined>): Promise<T | undefined>
-  /** Announces that an open call of this process has freed its place. */
+  /** Must be called when a call of this process has freed its place. */
   placeFreed(): void
   /** The number of calls that wait, in total or for one token. */
   waiting(tokenId?: number): number
@@ -26,7 +28,9 @@ interface Waiter {
   ticket: number
   attempt(): Promise<boolean>
   fail(error: unknown): void
-  /** Ends the wait without a place. If an attempt is in progress, its result still counts. */
+  /**
+   * Ends the wait without a place. Not called while an attempt is in progress, because that attempt may still succeed.
+   */
   giveUp(): void
   isOver: boolean
 }
@@ -40,7 +44,10 @@ interface Line {
   wake(): void
 }
 
-/** Other processes free places without telling this one, so the first call in each line also polls. */
+/**
+ * The interval at which the first call in each line tries again. It is needed because other processes do not notify
+ * this one when they free a place.
+ */
 const pollMs = 25
 const sayEveryMs = 1000
 
@@ -86,7 +93,7 @@ export function createChannelLine({ nowMs, sayWaiting }: LineDeps): ChannelLine 
         if (!isDone) first.giveUp()
         continue
       }
-      // A call with an earlier ticket may have joined in the meantime.
+      // A call with an earlier ticket may have joined the line during the attempt.
       if (line.freed || line.waiters[0] !== first) continue
       await new Promise<void>((resolve) => {
         const poll = setTimeout(resolve, pollMs)

@@ -16,12 +16,12 @@ function source(costs: ReadonlyMap<number, number> = new Map(), chance = 0.5) {
   return { time, latencies, channelCost, random: () => chance }
 }
 
-describe('channels of equal priority', () => {
-  test('ordered by weight, are all equally good', () => {
+describe('inOrder', () => {
+  test('by weight, returns all channels in one group', () => {
     expect(idsOf(inOrder('weight', level, call, source(new Map([[1, 5]]))))).toEqual([[1, 2, 3, 4]])
   })
 
-  test('ordered by cost, come cheapest first; channels with equal costs are together, and channels without a cost come last', () => {
+  test('by cost, groups channels of equal cost, cheapest first, and puts channels of unknown cost last', () => {
     const costs = new Map([
       [1, 3],
       [2, 1],
@@ -31,7 +31,7 @@ describe('channels of equal priority', () => {
     expect(idsOf(inOrder('cost', level, call, source()))).toEqual([[1, 2, 3, 4]])
   })
 
-  test('ordered by latency, come fastest first; a channel that is slower by a fifth counts as equal', () => {
+  test('by latency, puts the fastest channel first, together with channels that are up to 20% slower', () => {
     const deps = source()
     expect(idsOf(inOrder('latency', level, call, deps))).toEqual([[1, 2, 3, 4]])
     for (const [channelId, ms] of [
@@ -44,12 +44,12 @@ describe('channels of equal priority', () => {
       [1, 2],
       [3, 4],
     ])
-    // Nothing is known about responses that are not streamed, or about another model.
+    // The latencies of complete responses and of other models have not been measured.
     expect(idsOf(inOrder('latency', level, { ...call, isStream: false }, deps))).toEqual([[1, 2, 3, 4]])
     expect(idsOf(inOrder('latency', level, { ...call, model: 'n' }, deps))).toEqual([[1, 2, 3, 4]])
   })
 
-  test('ordered by latency, are explored by one call in twenty without a session, and always by the same sessions', () => {
+  test('by latency, uses only the weight for one in twenty calls without a session, and always for the same sessions', () => {
     const explored = source(undefined, 0.049)
     const usual = source(undefined, 0.05)
     for (const deps of [explored, usual]) deps.latencies.note({ channelId: 2, model: 'm', isStream: true }, 10)
@@ -61,10 +61,10 @@ describe('channels of equal priority', () => {
   })
 })
 
-describe('the latency of a channel', () => {
+describe('Latencies.median', () => {
   const what = { channelId: 1, model: 'm', isStream: true }
 
-  test('is the median of the last five minutes, and is unknown after them', () => {
+  test('returns the median of the last five minutes, or undefined if there were no responses', () => {
     const { latencies, time } = source()
     expect(latencies.median(what)).toBeUndefined()
     for (const ms of [10, 1000, 30, 20, 40]) latencies.note(what, ms)
@@ -80,7 +80,7 @@ describe('the latency of a channel', () => {
     expect(latencies.median(what)).toBe(7)
   })
 
-  test('follows the newest 64 responses', () => {
+  test('uses only the newest 64 responses', () => {
     const { latencies, time } = source()
     for (let count = 0; count < 64; count++) latencies.note(what, 100)
     for (let count = 0; count < 40; count++) latencies.note(what, 5)

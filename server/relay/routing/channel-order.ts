@@ -4,7 +4,8 @@ import type { Latencies } from './latencies.ts'
 import type { Candidate, Channel } from './routing-table.ts'
 
 /**
- * What a channel costs the operator for a model, in any unit that all channels share; undefined = not known.
+ * Returns what a call of the model costs the operator on the channel; undefined = not known. The unit must be the same
+ * for all channels.
  */
 export type ChannelCost = (channel: Channel, model: string) => number | undefined
 
@@ -22,17 +23,18 @@ export interface OrderDeps {
   random(): number
 }
 
-/** Channels count as equally fast if their time is at most this multiple of the fastest one's. */
+/** Channels count as equally fast if their median latency is at most this multiple of the lowest one. */
 const similarSpeed = 1.2
 /**
- * One in this many sessions, or calls without a session, is placed by weight alone, so that all channels are measured.
+ * One in this many sessions, and one in this many calls without a session, chooses its channel only by weight, so that
+ * the latency of all channels is measured.
  */
 const exploring = 20
 const exploringSeed = 20
 
 /**
- * Sorts channels of equal priority into groups, the best group first. The channels of a group count as equally good,
- * and a session stays on one of them.
+ * Sorts channels of equal priority into groups, the best group first. The channels of a group count as equally good. A
+ * session always uses the same channel of a group.
  */
 export function inOrder(
   order: ChannelOrder,

@@ -7,7 +7,7 @@ export interface KeyChoice {
   except?: ReadonlySet<string> | undefined
   /** The call's session, which always uses the same key; absent = the next key in turn is used. */
   session?: number | undefined
-  /** True for keys that are paused because the provider asked for it; absent = no key is paused. */
+  /** True for keys for which the provider requested a pause; absent = no key is paused. */
   isResting?: ((key: string) => boolean) | undefined
 }
 
@@ -16,15 +16,15 @@ interface Shared {
   /** The index of the next key in turn. */
   next: number
   /**
-   * Keys that this process no longer uses because the upstream refused them, but that the database does not list as
-   * refused yet.
+   * Keys that the upstream has refused, but that the database does not list as refused yet. This process does not use
+   * them.
    */
   unstored: Set<string>
 }
 
 /**
- * The keys of a channel that has several. They are used in turn. Keys that the upstream refused are skipped as long as
- * another key is left.
+ * The keys of a channel that has several keys. The keys are used in turn. Keys that the upstream has refused are
+ * skipped if another key can be used.
  */
 export class KeyRing {
   readonly #keys: readonly string[]
@@ -32,7 +32,7 @@ export class KeyRing {
   readonly #dead: Set<string>
   readonly #shared: Shared
 
-  /** `previous` is the ring that this one replaces. Its position is kept. */
+  /** `previous` is the ring that this one replaces. The new ring continues with the next key in turn of `previous`. */
   constructor(keys: readonly string[], dead: Iterable<string>, previous?: KeyRing) {
     this.#shared = previous ? previous.#shared : { next: 0, unstored: new Set() }
     this.#keys = keys
@@ -41,8 +41,8 @@ export class KeyRing {
   }
 
   /**
-   * The session's key or, without a session, the next key in turn. Keys in `except` are skipped. If all keys are
-   * refused or paused, one of them is used anyway, because refusing the call would help nobody.
+   * The session's key or, without a session, the next key in turn. Keys that are refused, paused or in `except` are
+   * skipped. If no other key is left, one of them is returned anyway, because rejecting the call would help nobody.
    */
   pick({ except, session, isResting }: KeyChoice = {}): string {
     const isUsable = (key: string) => !this.#dead.has(key) && !isResting?.(key) && !except?.has(key)
@@ -54,7 +54,7 @@ export class KeyRing {
     return this.#keys[index] ?? ''
   }
 
-  /** The key to which a session belongs, among the keys in use. */
+  /** The key of a session, chosen among the keys that the upstream has not refused. */
   placeOf(session: number): string | undefined {
     return this.#bestFor(session, (key) => !this.#dead.has(key))
   }
@@ -64,7 +64,9 @@ export class KeyRing {
     return this.#keys.some((key) => !except.has(key) && !this.#dead.has(key) && !isResting(key))
   }
 
-  /** The other keys that can be used, in turn. Excludes `key`, and keys that are refused, paused or in `except`. */
+  /**
+   * The keys that can be used in place of `key`, in turn. Keys that are refused, paused or in `except` are excluded.
+   */
   others(key: string, { except, isResting }: Omit<KeyChoice, 'session'>): string[] {
     const from = this.#shared.next % this.#keys.length
     const inTurn = [...this.#keys.slice(from), ...this.#keys.slice(0, from)]
@@ -81,7 +83,10 @@ export class KeyRing {
     return true
   }
 
-  /** Records that the database now lists the key as refused. From then on, the stored state decides. */
+  /**
+   * Records that the database now lists the key as refused. Rings that are created later treat the key as refused only
+   * if the database does.
+   */
   stored(key: string): void {
     this.#shared.unstored.delete(key)
   }
@@ -91,7 +96,7 @@ export class KeyRing {
     return this.#keys.filter((key) => this.#dead.has(key))
   }
 
-  /** Keys in use. */
+  /** Keys that the upstream has not refused. */
   live(): readonly string[] {
     return this.#keys.filter((key) => !this.#dead.has(key))
   }
@@ -108,7 +113,7 @@ export class KeyRing {
     return best
   }
 
-  /** The index of the first key that fits, starting with the next key in turn. */
+  /** The index of the first key for which `fits` returns true, starting with the next key in turn. */
   #first(fits: (key: string) => boolean): number | undefined {
     for (let step = 0; step < this.#keys.length; step++) {
       const index = (this.#shared.next + step) % this.#keys.length

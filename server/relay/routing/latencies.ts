@@ -1,7 +1,10 @@
-/** How fast channels have recently begun their responses, as measured by this node. */
+/** Records how long channels have recently taken to begin a response. Each node uses only its own measurements. */
 export interface Latencies {
   note(what: Measured, ms: number): void
-  /** The median time of the responses in the last five minutes; undefined = there were none. */
+  /**
+   * The median time until a response began, over the responses of the last five minutes, in milliseconds; undefined =
+   * there were no responses.
+   */
   median(what: Measured): number | undefined
 }
 
@@ -17,8 +20,8 @@ const mostSamples = 64
 /** A computed median is reused for this long, so that it need not be computed for every call. */
 const freshMs = 1_000
 /**
- * The maximum number of series. There are usually far fewer, because only admins who choose a channel can request
- * arbitrary model names.
+ * The maximum number of series. There are usually far fewer. Arbitrary model names are accepted only from admins who
+ * select the channel of their request.
  */
 const mostSeries = 10_000
 
@@ -43,7 +46,8 @@ export function createLatencies(nowMs: () => number): Latencies {
       }
       series.samples[series.next] = { atMs: nowMs(), ms }
       series.next = (series.next + 1) % mostSamples
-      // After the first sample, the median is computed at once, so that the channel can be compared with others.
+      // As long as there is no median, the next call of `median` computes it, so that the channel can be compared with
+      // others after its first sample.
       if (series.median === undefined) series.medianAtMs = Number.NEGATIVE_INFINITY
     },
     median(what) {

@@ -7,7 +7,10 @@ import { mappedModel } from './routing-table.ts'
 /** A typical call of an agent or a chat, with a long prompt and a short answer. */
 const sample = { promptTokens: 100_000, completionTokens: 10_000 }
 
-/** Compares channels by what the same call would cost on each of them, in quota units. */
+/**
+ * Returns the function by which channels are compared. Its result is the cost of the sample call on a channel, in quota
+ * units.
+ */
 export function createOrderCost(prices: () => PriceBook): ChannelCost {
   return (channel, model) => {
     const upstreamModel = mappedModel(channel, model)

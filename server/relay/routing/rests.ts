@@ -2,15 +2,15 @@ import type { CoolDown } from './breaker.ts'
 import { type Channel, mappedModel } from './routing-table.ts'
 
 /**
- * Pauses that providers asked for. A pause applies to a URL, a key and a model. Channels that have the same URL, key
- * and model share the pause. A pause says nothing about the health of the service.
+ * Pauses that providers requested. A pause applies to one combination of URL, key and model. Channels that have the
+ * same URL, key and model share the pause. A pause says nothing about the health of the service.
  */
 export interface Rests {
-  /** Begins a pause for the channel's current key. With `why`, people are notified of it. */
+  /** Begins a pause for the channel's current key. If `why` is given, operators are notified of the pause. */
   begin(channel: Channel, model: string, pauseMs: number, why?: string): void
   /** True while the key of the channel must not be used for the model. */
   has(channel: Channel, key: string, model: string): boolean
-  /** True while all keys of the channel that are in use are paused for the model. */
+  /** True while all keys of the channel that the upstream has not refused are paused for the model. */
   isResting(channel: Channel, model: string): boolean
   /** The number of pauses, for metrics. */
   count(): number
@@ -19,7 +19,7 @@ export interface Rests {
 /** When this many pauses are stored, the ones that have ended are deleted. */
 const mostRemembered = 1000
 
-/** `cooled` is called when a pause that people should know about begins. */
+/** `cooled` is called when a pause begins for which `why` is given. */
 export function createRests(nowMs: () => number, cooled: (event: CoolDown) => void = () => undefined): Rests {
   const untilMs = new Map<string, number>()
 

@@ -1,6 +1,6 @@
 /**
- * Limits retries to a share of the calls of a model, so that in an outage, retries do not double the load on its
- * services.
+ * Limits the retries for a model to a share of its calls. Without this limit, retries would double the load on the
+ * upstreams of the model in an outage.
  */
 export interface RetryBudget {
   /** Counts a call. */
@@ -10,13 +10,13 @@ export interface RetryBudget {
 }
 
 const share = 0.2
-/** For a model with few calls, one retry every two seconds is still allowed. */
+/** The number of retries per minute that is always allowed, even for a model with few calls. */
 const leastRetries = 30
 const slotMs = 10_000
 const slots = 6
 /**
- * The maximum number of models. There are usually far fewer, because only admins who choose a channel can request
- * arbitrary model names.
+ * The maximum number of models. There are usually far fewer. Arbitrary model names are accepted only from admins who
+ * select the channel of their request.
  */
 const mostModels = 10_000
 
@@ -43,7 +43,10 @@ class Minute {
   }
 }
 
-/** Counts only the calls of this process. Each node sees its own share of the calls and of the failures. */
+/**
+ * Creates a budget that counts only the calls and retries of this process. Each node limits the retries for its own
+ * share of the calls.
+ */
 export function createRetryBudget(): RetryBudget {
   const models = new Map<string, { calls: Minute; retries: Minute }>()
 

@@ -13,7 +13,9 @@ import { type ChannelCosts, costsOf } from './channel-cost.ts'
 import { type KeyChoice, KeyRing } from './key-ring.ts'
 import { type VirtualModel, virtualModelsOf } from './virtual-models.ts'
 
-/** A channel that is ready to be called: parsed and decrypted, with its provider. */
+/**
+ * A channel in the form that calls use: its settings are parsed, its secrets are decrypted, and its provider is known.
+ */
 export interface Channel {
   id: number
   name: string
@@ -22,15 +24,15 @@ export interface Channel {
   provider: Provider
   upstream: Upstream
   /**
-   * Set if the channel has several keys. It chooses the key for each call. `upstream.key` is then the key that
-   * `withKey` chose.
+   * Chooses the key for each call if the channel has several keys; otherwise undefined. In a channel with several keys,
+   * `upstream.key` is empty until `withKey` has chosen the key.
    */
   keyRing: KeyRing | undefined
   /** A bit field: 1 if the channel has caps, 2 if its keys have caps. */
   capped: number
-  /** The keyed hashes of the keys, if they have caps. */
+  /** Maps each key to its keyed hash; undefined if the keys have no caps. */
   keyParts: ReadonlyMap<string, string> | undefined
-  /** The channel's share of the calls among channels of equal priority; at least 1. */
+  /** The weight of the channel. Channels of equal priority receive calls in proportion to their weights. At least 1. */
   weight: number
   /** Maps the requested model to the model name that is sent upstream. */
   modelMapping: ReadonlyMap<string, string>
@@ -41,17 +43,20 @@ export interface Channel {
   firstByteTimeoutMs: number | undefined
   streamIdleTimeoutMs: number | undefined
   relayTimeoutMs: number | undefined
-  /** The time limit for the first content of a stream, in general and for individual models; 0 = no limit. */
+  /**
+   * The time limit for the first content of a stream, in general and for individual models, in milliseconds; 0 = no
+   * limit.
+   */
   firstTokenTimeoutMs: number | undefined
   firstTokenLimits: ReadonlyMap<string, number> | undefined
   httpVersion: 'auto' | '1.1' | '2'
-  /** What the channel adds to its calls; undefined = nothing. */
+  /** What the channel adds to or changes in its calls; undefined = nothing. */
   carries: Carries | undefined
-  /** The prices of its upstream; undefined = not known. */
+  /** The prices of the channel's upstream; undefined = not known. */
   costs: ChannelCosts | undefined
   /** The model with which the channel is tested; '' = the first suitable model. */
   testModel: string
-  /** Where system messages are placed; undefined = in the way that suits the service best. */
+  /** Where system messages are placed; undefined = where they suit the upstream best. */
   systemPlacement: SystemPlacement | undefined
 }
 
@@ -61,10 +66,10 @@ export interface Candidate {
   priority: number
 }
 
-/** An immutable snapshot: which channels serve which models. It is rebuilt whenever a channel changes. */
+/** An immutable snapshot of the channels that serve each model. A new table is built whenever a channel changes. */
 export interface RoutingTable {
   candidates(group: string, model: string): readonly Candidate[]
-  /** The candidates, including the channels that are being drained. */
+  /** Like `candidates`, but includes the channels that are being drained. */
   allCandidates(group: string, model: string): readonly Candidate[]
   /** True if at least one channel is being drained. */
   readonly hasDrained: boolean
@@ -86,11 +91,14 @@ export interface RoutingTable {
 export interface RoutingSource {
   current(): RoutingTable
   reload(): Promise<void>
-  /** Reloads the table if a channel differs from the loaded one, in case a change notice was lost. */
+  /**
+   * Reloads the table if the stored channels have changed since it was loaded. This is needed if a change notice was
+   * lost.
+   */
   refresh(): Promise<void>
 }
 
-/** Keeps the routing table of this node up to date. */
+/** Loads the routing table of this node, and reloads it whenever a channel changes. */
 export async function loadRouting(
   store: Store,
   secrets: Secrets,
@@ -100,8 +108,8 @@ export async function loadRouting(
   let begun = 0
   let applied = 0
   async function reload(): Promise<void> {
-    // Reloads may overlap. A reload that began later has newer rows, so its table is never replaced by an older one.
-    // After waiting for a reload, code finds the rows of that reload or newer ones.
+    // Reloads may overlap. A reload that began later has newer rows, so an earlier reload never replaces its table.
+    // When `reload` resolves, the table contains the rows of this reload or newer ones.
     const mine = ++begun
     const next = await build(store, secrets, warn, () => table)
     if (mine < applied) return
@@ -124,15 +132,15 @@ export async function loadRouting(
 }
 
 /**
- * The channel with the session's key, or with the next key in turn. A channel that has only one key is returned
- * unchanged.
+ * Returns a copy of the channel whose `upstream.key` is the key of the session or the next key in turn. A channel that
+ * has only one key is returned unchanged.
  */
 export function withKey(channel: Channel, choice?: KeyChoice): Channel {
   if (!channel.keyRing) return channel
   return { ...channel, upstream: { ...channel.upstream, key: channel.keyRing.pick(choice) } }
 }
 
-/** The name that the channel uses for a model. */
+/** The name that is sent to the channel's upstream for a model. */
 export function mappedModel(channel: Channel, model: string): string {
   return channel.modelMapping.get(model) ?? model
 }
@@ -209,10 +217,10 @@ function groupsOf(
   return groups
 }
 
-/** The bit of `capped` for caps of keys. */
+/** The bit of `capped` that is set if the keys have caps. */
 const cappedKeys = 2
 
-/** The keys of a channel that has several. */
+/** The keys of a channel that has several keys. */
 interface ChannelKeys {
   keyRing: KeyRing
   keyParts: ReadonlyMap<string, string> | undefined
@@ -240,7 +248,7 @@ function toChannel(
   return openedChannel({ ...row, ...carries }, provider, key, keysOf(row, key))
 }
 
-/** A channel in the form that the relay uses, with its key and other secrets decrypted. */
+/** Converts a row into the channel that the relay uses. The key and the other secrets must already be decrypted. */
 export function openedChannel(
   row: Omit<ChannelRow, 'key' | 'key_mode' | 'group' | 'priority' | 'capped' | 'draining' | 'drained_at'> & {
     capped?: number
@@ -261,7 +269,7 @@ export function openedChannel(
     provider,
     upstream: {
       baseUrl: (row.base_url || provider.meta.defaultBaseUrl).replace(/\/+$/, ''),
-      // Left empty on purpose. The key of each call is chosen from the key ring.
+      // A channel with several keys has no key of its own. The key ring chooses the key of each call.
       key: keys ? '' : key,
       other: row.other || (provider.meta.otherDefault ?? ''),
       config,

@@ -7,14 +7,14 @@ import type { Rests } from './rests.ts'
 import { type Candidate, type Channel, mappedModel } from './routing-table.ts'
 import type { SessionRests } from './session-rests.ts'
 
-/** What a call needs from a channel. */
+/** The properties of a call that determine its channel. */
 export interface Wanted extends Ordered {
   readonly mode: CallMode
   readonly requestId: string
   readonly order: ChannelOrder
 }
 
-/** The sources for choosing a channel: health, cost, speed and chance. */
+/** The data for choosing a channel: its health, its cost and its speed, and random numbers. */
 export interface SelectDeps extends OrderDeps {
   readonly breaker: Breaker
   readonly rests: Rests
@@ -24,17 +24,18 @@ export interface SelectDeps extends OrderDeps {
 /** The channel for the next attempt. */
 export interface Selected {
   readonly channel: Channel
-  /** True unless a better channel that this call has not tried was skipped because of its health. */
+  /** False if a better channel that this call has not tried was skipped because of its health; otherwise true. */
   readonly isFirst: boolean
 }
 
 /**
- * Chooses the channel for the next attempt. Channels with the highest priority come first, among them the best group by
- * cost or speed. Within the group, the channel of the call's session is chosen, or one by weight if the call has no
- * session. Channels that this call has tried, or that do not serve this kind of call, are excluded. As long as another
- * channel is left, a channel is skipped if it is paused, if its breaker is open, or if it has just broken a stream of
- * the session. If no other channel is left, the best of the skipped ones is tried anyway, because refusing the call
- * would help nobody.
+ * Chooses the channel for the next attempt. Channels that this call has tried, or that do not serve this kind of call,
+ * are excluded. The other channels are tried in order of priority. Among channels of equal priority, the best group by
+ * cost or speed is first (`inOrder`). Within a group, the session of the call determines the channel. A call without a
+ * session uses a random channel by weight.
+ *
+ * A channel is skipped if it is paused, if its breaker is open, or if it has just broken a stream of the session. If
+ * all channels are skipped, the best of them is returned anyway, because rejecting the call would help nobody.
  */
 export function selectChannel(
   wanted: Wanted,
@@ -75,7 +76,9 @@ export function selectChannel(
   return usable[0] && { channel: usable[0].channel, isFirst: false }
 }
 
-/** The channel to which a session belongs, even if it is unhealthy. Undefined if no channel serves the call. */
+/**
+ * The channel that the session of a call uses while all channels are healthy. Undefined if no channel serves the call.
+ */
 export function placeOfSession(
   wanted: Wanted,
   candidates: readonly Candidate[],

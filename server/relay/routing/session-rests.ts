@@ -1,15 +1,15 @@
 /**
- * Channels that have just broken a stream of a session. The broken call could not be retried, because its response had
- * begun. Without this record, the next turn of the session would use the same channel. Like the health of channels, the
- * record is kept by each process for itself.
+ * Records which channels have just broken a stream of a session. The broken call could not be retried on another
+ * channel, because its response had begun. Without this record, the next call of the session would use the same channel
+ * again. Each process has its own record, as for the health of channels.
  */
 export interface SessionRests {
-  /** From now on, the session prefers other channels for a while. */
+  /** Makes the session prefer other channels for `restMs`. */
   begin(session: number, channelId: number, model: string): void
   isResting(session: number | undefined, channelId: number, model: string): boolean
 }
 
-/** How long the session prefers other channels. This is also the longest pause of a breaker. */
+/** How long the session prefers other channels. It is as long as the longest pause of a breaker. */
 const restMs = 20_000
 /** When this many entries are stored, the expired ones are deleted. If none has expired, no more are added. */
 const mostRemembered = 10_000

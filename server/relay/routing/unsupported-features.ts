@@ -1,6 +1,6 @@
-/** Something that a service turned out not to support. */
+/** A feature that a service does not support. */
 export interface UnsupportedFeature {
-  /** What is missing: support for a dialect, or for the usage of a model's streams. */
+  /** The feature: a dialect, or the usage report in the streams of a model. */
   what: string
   /** The service's message. */
   reason: string
@@ -9,8 +9,8 @@ export interface UnsupportedFeature {
 }
 
 /**
- * Remembers for a while which services do not support a dialect or stream usage, so that not every call has to find out
- * again.
+ * Remembers for a while which services do not support a dialect or stream usage, so that not every call tries the
+ * feature.
  */
 export interface UnsupportedFeatures {
   has(feature: string): boolean
@@ -24,7 +24,7 @@ const rememberedMs = 600_000
 const mostFeatures = 10_000
 const longestReason = 300
 
-/** A `feature` consists of the channel's number, its URL and what is missing, separated by spaces. */
+/** A `feature` consists of the channel's id, its URL and the name of the feature, separated by spaces. */
 export function createUnsupportedFeatures(nowMs: () => number): UnsupportedFeatures {
   const features = new Map<string, Omit<UnsupportedFeature, 'what'>>()
   return {

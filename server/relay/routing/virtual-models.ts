@@ -21,7 +21,7 @@ export interface VirtualModel {
   readonly failures: ReadonlySet<StepFailure>
   /** A fixed price; undefined = the price of the step that answers. */
   readonly price: CostRates | undefined
-  /** The groups that may use it; undefined = all. */
+  /** The groups that may use the model; undefined = all. */
   readonly groups: ReadonlySet<string> | undefined
   readonly isEnabled: boolean
   /** Whether a broken stream is continued; undefined = as set in the options. */
@@ -33,7 +33,7 @@ export function virtualModelsOf(rows: readonly VirtualModelRow[]): ReadonlyMap<s
   return new Map(rows.map((row) => [row.name, virtualModelOf({ ...row, ...virtualParts(row) })]))
 }
 
-/** Creates a virtual model from the fields that the contract defines. */
+/** Creates a virtual model from its stored fields, which are already parsed. */
 export function virtualModelOf({
   name,
   enabled,

@@ -10,9 +10,9 @@ export const atEnd: Step = { done: true, value: undefined }
 export const never = Number.POSITIVE_INFINITY
 
 /**
- * A response body that owns the hold of its call. It watches the caller, and settles the call exactly once, however the
- * response ends. It is an iterator object and not a generator, because a generator that is dropped before its first
- * step never runs its `finally`.
+ * A response body that owns the hold of its call. It detects that the caller disconnects or does not read. It settles
+ * the call exactly once, however the response ends. It is an iterator object and not a generator, because a generator
+ * that is dropped before its first step never runs its `finally`.
  */
 export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
   /** The time at which the response is ended because the caller has not read for too long. */
@@ -24,11 +24,11 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
   /** Milliseconds from the start of the call to the first byte for the caller; 0 = no byte has been sent. */
   protected firstByteMs = 0
   /**
-   * True if the response was ended because the caller did not read. The end must then tell the caller that the response
-   * is incomplete.
+   * True if the response was ended because the caller did not read for too long. The response must then not appear
+   * complete.
    */
   #isCut = false
-  /** Set once settling begins. The end of the response is sent after the call has been settled. */
+  /** Set when settling begins. The end of the response is sent only after the call has been settled. */
   #settling: Promise<Settled> | undefined
 
   constructor(deps: RelayDeps, open: OpenCall) {
@@ -36,10 +36,10 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
     this.open = open
   }
 
-  /** Begins to watch the caller. Must be the last step of a constructor. */
+  /** Begins to detect that the caller disconnects or does not read. Must be the last step of a constructor. */
   protected watchCaller(): void {
     this.deps.deadlineWatch.add(this)
-    // This action is needed because the runtime does not call `return` on a body that it has not begun to read.
+    // The runtime does not call `return` on a body that it has not begun to read, so a disconnect must be handled here.
     this.open.call.leaving.onLeave(() => this.leave())
   }
 
@@ -64,7 +64,7 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
     this.return().catch(this.warn)
   }
 
-  /** The runtime calls this when the caller has disconnected, and after the end. */
+  /** The runtime calls this when the caller has disconnected, and after the body has ended. */
   async return(): Promise<Step> {
     if (!this.hasEnded) {
       this.hasEnded = true
@@ -75,8 +75,8 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
   }
 
   /**
-   * The step after the last piece. If the response was ended because the caller did not read, the body breaks off. For
-   * a caller who continues to read after all, this is the only sign that the response is incomplete.
+   * The step after the last piece. If the response was ended because the caller did not read for too long, the body
+   * breaks off. If the caller reads again later, this is the only sign that the response is incomplete.
    */
   protected end(): Step | Promise<Step> {
     return this.#isCut ? brokenOff() : atEnd
@@ -88,7 +88,7 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
     return this.#settling
   }
 
-  /** Stops watching the caller and the time, because the call is over. */
+  /** Stops detecting disconnects and timeouts, because the call is over. */
   protected letGo(): void {
     this.open.call.leaving.close()
     this.deps.deadlineWatch.remove(this)
@@ -106,8 +106,8 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
 }
 
 /**
- * Breaks off the response. It rejects with undefined, because the runtime prints any error that it receives here, with
- * its stack.
+ * Breaks off the response. The promise is rejected with undefined, because the runtime would print an error and its
+ * stack.
  */
 export function brokenOff(): Promise<never> {
   return Promise.reject(undefined)

@@ -19,8 +19,8 @@ export interface Asking {
 
 /**
  * Returns the response for a stream. If the upstream is slow to begin, the head and keep-alives are sent first. Other
- * channels can still be tried after that. Rejects with the same error as `answering`, unless the head has already been
- * sent.
+ * channels can still be tried after the head has been sent. Rejects with the same error as `answering`, unless the head
+ * has already been sent.
  */
 export function answerInTime(asking: Asking): Promise<Response> {
   return new Promise((resolve, reject) => {
@@ -40,7 +40,7 @@ interface BodyReader {
   cancel(): Promise<void>
 }
 
-/** A response body that may have to begin before the upstream's response does. It owns no resources of the call. */
+/** A response body that can begin before the upstream's response does. It does not own the hold of the call. */
 class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
   dueAtMs: number
   watchIndex: number | undefined
@@ -54,7 +54,7 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
   #hasEnded = false
   /** Resolves the pending `next`. */
   #resolve: ((step: Step | Promise<Step>) => void) | undefined
-  /** True until the first keep-alive has been sent. It is sent together with the head. */
+  /** True until the first keep-alive has been sent, which is sent together with the head. */
   #owesFirst = true
 
   constructor(asking: Asking, begin: (response: Response) => void) {
@@ -71,8 +71,8 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
   /** Called when nothing has arrived for `everyMs`. */
   due(): void {
     const { call, watch, everyMs } = this.#asking
-    // The head is not sent before quota is held, because a refusal for lack of quota sets the status of the response.
-    // The head also reports the remaining limits.
+    // Do not send the head before quota is held. If the quota is too low, the response has an error status. The head
+    // also contains the remaining limits, which are known only after the hold.
     if (!call.state.isHeld || call.signal.aborted) return
     this.dueAtMs = watch.nowMs() + everyMs
     this.#give({ done: false, value: keepAliveFor(call.dialect) })
@@ -121,7 +121,7 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
     })
   }
 
-  /** The runtime calls this when the caller has disconnected, and after the end. */
+  /** The runtime calls this when the caller has disconnected, and after the body has ended. */
   async return(): Promise<Step> {
     this.#hasEnded = true
     this.#give(atEnd)
@@ -129,7 +129,7 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
     return atEnd
   }
 
-  /** Resolves the pending `next` with the piece that follows the keep-alives, once there is one. */
+  /** Resolves the pending `next` with the piece that follows the keep-alives, if that piece is available. */
   #goOn(): void {
     if (!this.#resolve) return
     const reader = this.#reader

@@ -53,11 +53,11 @@ class ArrayElements implements AsyncIterableIterator<Uint8Array> {
     const texts: string[] = []
     for (const { data, lines } of events) {
       if (data === undefined) continue
-      // An error comes twice, the second time as bare JSON (`googleErrorEvents`).
+      // The stream contains an error twice, the second time as bare JSON (`googleErrorEvents`). Write it only once.
       const isRepeated = lines !== undefined && data === texts.at(-1)
       if (!isRepeated) texts.push(data)
     }
-    // In an array, white space takes the place of a keep-alive.
+    // In an array, a keep-alive is written as white space.
     if (texts.length === 0) return this.#begun || events.length > 0 ? '\n' : ''
     return texts.map((text) => this.#element(text)).join('')
   }

@@ -9,7 +9,7 @@ import { AnswerBody, atEnd, brokenOff, never, type Step, unreadLimit } from './a
 
 /**
  * The body of an audio response. Its price or usage is known in advance, so only the last piece waits for the charge.
- * Audio cannot contain an event that reports an error. If the connection to the upstream is lost, the response breaks
+ * An audio response cannot report an error in an event. If the connection to the upstream is lost, the response breaks
  * off and costs nothing.
  */
 export class BinaryStream extends AnswerBody<void> {
@@ -42,7 +42,7 @@ export class BinaryStream extends AnswerBody<void> {
     while (!this.hasEnded) {
       const piece = this.#first ?? (await this.#reader.next())
       this.#first = undefined
-      // The caller may have disconnected in the meantime. In that case, the call has been settled or is about to be.
+      // The caller may have disconnected during the wait for this piece. In that case, `giveUp` settles the call.
       if (this.hasEnded) break
       if (piece.kind === 'quiet') continue
       if (piece.kind === 'broken' && this.open.call.leaving.hasLeft) return this.return()
@@ -69,8 +69,8 @@ export class BinaryStream extends AnswerBody<void> {
   }
 
   /**
-   * Ends an incomplete response. If the gateway's own time limit ended it, the upstream is not at fault and charges for
-   * it, so the caller pays for the delivered part.
+   * Ends an incomplete response. If the gateway's own time limit ended the response, the upstream is not at fault and
+   * charges for the response, so the caller pays for the delivered part. In all other cases, the hold is released.
    */
   async #breakOff(how: UpstreamPiece['kind']): Promise<never> {
     const { call, channel } = this.open
@@ -111,7 +111,7 @@ export class BinaryStream extends AnswerBody<void> {
         ...(found.note && { note: found.note }),
       })
     } finally {
-      // After a complete response, the piece that was held back is still to be sent.
+      // After a complete response, the piece that was held back has not been sent yet.
       this.open.call.leaving.answered(outcome === 'complete' ? this.#kept?.length : 0)
     }
   }

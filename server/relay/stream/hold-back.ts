@@ -19,14 +19,16 @@ export interface Opened {
   readonly opening: UpstreamPiece[]
 }
 
-/** The maximum number of bytes that are held back. When a stream exceeds it, another model can no longer be tried. */
+/**
+ * The maximum number of bytes that are held back. A larger stream is sent to the caller, and no other model is tried.
+ */
 const mostBytes = 256 * 1024
-/** How long to wait for the usage of a stream that is a refusal, in milliseconds. */
+/** How long to wait for the usage of a stream that contains only a refusal, in milliseconds. */
 const usageWaitMs = 1_000
 
 /**
- * True if the stream of a call is held back until its first content. It must be held back if another model is asked
- * after a refusal, because text that was sent cannot be withdrawn.
+ * True if the stream of a call is held back until its first content. This is necessary if another model is tried after
+ * a refusal, because text that has been sent cannot be withdrawn.
  */
 export function isHeldBack(call: RelayCall): boolean {
   return leavesRefusals(call) && !call.inBackground && (call.goesOn?.text ?? '') === ''
@@ -35,9 +37,9 @@ export function isHeldBack(call: RelayCall): boolean {
 /**
  * Holds a stream back until it contains something other than thoughts and refusals, or until it ends. Returns the
  * reader and the pieces that have been read by then. In the meantime, the caller is sent keep-alives (`answerInTime`).
- * Throws RefusedAnswer if the stream contains only a refusal and the call's virtual model continues with another step
- * in that case. Throws AttemptFailed and CallerLeft like `openStream`. `deliver` delivers the refusal if no other step
- * can answer; without it, the refusal is dropped.
+ * Throws RefusedAnswer if the stream contains only a refusal and the virtual model of the call uses another step after
+ * a refusal. Throws AttemptFailed and CallerLeft like `openStream`. `deliver` sends the refusal to the caller if no
+ * other step can answer. If `deliver` is absent, the refusal is dropped.
  */
 export async function holdBack<Reader extends UpstreamReader>(
   answering: Answering,
@@ -141,7 +143,7 @@ class HeldBack {
     throw failureWithin(failure, response.status, open.channel.upstream.key)
   }
 
-  /** The error for a refusal, with the usage and the end of the stream if they arrive soon. */
+  /** The error for a refusal. It contains the usage and the end of the stream if they arrive within `usageWaitMs`. */
   async #refused(exit: Refusal['exit'], isOver: boolean): Promise<RefusedAnswer> {
     const reader = this.#reader
     reader.hurry(usageWaitMs)
@@ -161,13 +163,16 @@ class HeldBack {
   }
 }
 
-/** The decoder for a chat or completion stream in OpenAI's format. */
+/** The decoder for a stream of OpenAI's chat completions or completions API. */
 export function openAiDecoder({ mode, requestId }: RelayCall): StreamDecoder {
   const decoder = openaiChat.streamDecoder(requestId)
   return mode === 'chat' ? decoder : { push: (data) => decoder.push(asChat(data)), finish: () => decoder.finish() }
 }
 
-/** Converts an event of a completion into an event of a chat, which has its texts in another field. */
+/**
+ * Converts an event of the completions API into an event of the chat completions API. The two APIs have the text in
+ * different fields.
+ */
 function asChat(data: string): string {
   const event = tryParse(data)
   if (!isObject(event) || !Array.isArray(event['choices'])) return data

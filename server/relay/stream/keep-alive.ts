@@ -9,12 +9,13 @@ const encoder = new TextEncoder()
 export const keepAlive: Uint8Array = encoder.encode(': keep-alive\n\n')
 
 /**
- * A blank line. Some of Google's libraries lose everything after a comment, and an empty response would count as a turn
- * without an answer in the history of a chat.
+ * A blank line, the keep-alive for clients of Google's API. Some of Google's libraries drop everything after a comment.
+ * An event with an empty response cannot be used either, because clients would add it to the history of a chat as a
+ * turn without an answer.
  */
 const blankLine: Uint8Array = encoder.encode('\n\n')
 
-/** What to send on a quiet stream, in the form that clients of the dialect accept. */
+/** The keep-alive for a stream, in the form that clients of the dialect accept. */
 export function keepAliveFor(dialect: DialectName): Uint8Array {
   return dialect === 'gemini' ? blankLine : keepAlive
 }

@@ -13,10 +13,13 @@ interface LateStream {
 }
 
 /**
- * Reads the rest of an upstream's stream for at most `limitMs`, in two cases. In the first case, the last content has
- * arrived and little more than the usage is left. The usage must be charged, because it includes work that the caller
- * never saw. In the second case, part of an event has been sent. The rest of that event is read, because its content,
- * for example an image, is known only at its end. Rejects if the rest cannot be read.
+ * Reads the rest of an upstream's stream for at most `limitMs`, in two cases:
+ * - The last content has arrived, and little more than the usage is missing. The usage must be charged, because it
+ *   includes work that the caller never received.
+ * - Part of an event has been sent. The rest of that event is read, because its content, for example an image, is known
+ *   only at its end.
+ *
+ * Rejects if the rest cannot be read.
  */
 export async function readLate(stream: LateStream): Promise<void> {
   const { meter, splitter } = stream

@@ -4,7 +4,8 @@ import { noteHealth } from '../failures/note-health.ts'
 
 /**
  * Records how a stream ended, for the health of its channel. If the channel broke the stream (`isBroken`), the next
- * turn of the session prefers other channels, because the current turn can no longer be moved.
+ * call of the session prefers other channels. The current call cannot be retried on another channel, because its
+ * response has begun.
  */
 export function noteEnded(
   deps: Pick<RelayDeps, 'breaker' | 'sessionRests'>,

@@ -36,7 +36,7 @@ export function passOn(block: SseBlock, meter: StreamMeter, withholdUsage: boole
     const event = events ? events[index] : from < text.length ? eventAt(text, from) : undefined
     if (!event) return { bytes: bytesOf(block, cut, rest) }
     at = event.to
-    // True for an event that has already been sent, so that it can be neither dropped nor changed.
+    // True for an event that has already been sent. It can no longer be dropped or changed.
     const isGone = event.to === 0
     if (event.lines && !isGone) {
       cut ??= event.from
@@ -71,7 +71,7 @@ function bytesOf(block: SseBlock, cut: number | undefined, rest: string): Uint8A
   return joined(block.firstRest, encoder.encode(block.text.slice(0, cut) + rest))
 }
 
-/** The event of a block that ended the response. */
+/** Describes the event in a block that ended the response. */
 function endOf(block: SseBlock, { from, to }: SseEvent, signal: End['signal']): End {
   const event = block.text.slice(from, to)
   const before = asciiAt(block)

@@ -22,8 +22,8 @@ export class RefusalWatch {
   readonly #tally = new EventTally()
   readonly #choices = new Map<number, ChoiceSoFar>()
   /**
-   * The parts that are text. Deltas of other parts are ignored: those of thoughts and refusals do not count as content,
-   * and tool calls count from their beginning.
+   * The parts that are text. Deltas of all other parts are ignored. Thoughts and refusals do not count as content. A
+   * tool call counts as content as soon as its part begins.
    */
   readonly #texts = new Set<string>()
 
@@ -33,7 +33,7 @@ export class RefusalWatch {
     this.#expected = expected
   }
 
-  /** Takes the data of one event. */
+  /** Reads the data of one event. */
   feed(data: string): void {
     for (const event of this.#decoder.push(data) ?? []) this.#take(event)
   }
@@ -52,12 +52,12 @@ export class RefusalWatch {
     return this.failure === unreadable
   }
 
-  /** True once the formal end of the stream has arrived. */
+  /** True once the event that ends the stream has arrived. */
   get hasEnded(): boolean {
     return this.#tally.ended
   }
 
-  /** How each choice ended; undefined while one is still being generated. */
+  /** How each choice ended; undefined while at least one choice is still being generated. */
   get stops(): readonly Stopped[] | undefined {
     const choices = [...this.#choices.values()]
     const isOver = choices.length >= this.#expected && choices.every(({ stop }) => stop !== undefined)

@@ -21,7 +21,7 @@ import { WaitingReader } from './waiting-reader.ts'
 const encoder = new TextEncoder()
 const nothing = new Uint8Array()
 
-/** How long to wait for the formal end of a complete stream. */
+/** The maximum wait for the end marker of a stream whose content is complete, in milliseconds. */
 const drainMs = 1_000
 
 type Bytes = Uint8Array | undefined
@@ -34,7 +34,7 @@ interface StreamOptions {
   open: OpenCall
   reader: StreamReader
   meter: StreamMeter
-  /** The usage chunk was requested by the gateway, not by the caller. */
+  /** True if the gateway, not the caller, requested the usage chunk, so that it is not passed on. */
   withholdUsage: boolean
   /** Pieces that were already read to check that the upstream responds. */
   opening: UpstreamPiece[]
@@ -44,11 +44,10 @@ interface StreamOptions {
 
 /**
  * The body of a streamed response. It meters the upstream's events and passes them on as they arrive. It never presents
- * an incomplete response as complete. It owns the hold from construction, and settles it exactly once, however the
- * stream ends: normally, with a broken or stalled upstream, with an error event, for lack of quota, or because the
- * caller disconnects midway or before the first read. Pieces are handled without async functions, because thousands of
- * streams can wait for a piece at the same time. Another attempt that continues the stream brings its own reader, meter
- * and open call.
+ * an incomplete response as complete. It owns the hold from construction and settles it exactly once, even if the
+ * upstream breaks off, stalls or reports an error, the quota runs out, or the caller disconnects, even before the first
+ * read. Pieces are handled without async functions, because thousands of streams can wait for a piece at the same time.
+ * If another attempt continues the stream, its reader, meter and open call replace those of the broken attempt.
  */
 export class RelayStream extends AnswerBody<ChargedUsage> {
   #reader: StreamReader
@@ -59,17 +58,16 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   #cost: RunningCost
   readonly #rescuer: Rescuer | undefined
   /**
-   * The search for another attempt that continues the broken stream, while it is in progress or after it has failed. If
-   * it fails, `end` ends the stream.
+   * Set while the gateway tries to continue the broken stream, and after that has failed. `end` then ends the stream.
    */
   #rescue: { done: Promise<unknown>; end: EndBroken } | undefined
-  /** The first step, if it was made before the runtime asked for it. */
+  /** The first step, if `body` has already requested it for the runtime. */
   #begun: Promise<Step> | undefined
   /** True if the gateway's own time limit for the whole call ended the stream. */
   #isOverdue = false
   /** True if the next bytes to send begin with the rest of an event that has been sent in part. */
   #isContinued = false
-  /** The number of bytes that are sent after the charge. It may be large. */
+  /** An estimate of the number of bytes that are sent after the charge, which may be many. */
   #lastLength = 0
   /** Resolves the pending `next`. */
   #resolve: ((step: Step | Promise<Step>) => void) | undefined
@@ -124,7 +122,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   /** Handles a piece. Returns false if there is nothing to send for it. */
   #isAnswered(piece: StreamPiece): boolean {
     try {
-      // If the caller has disconnected in the meantime, the call has been settled or is about to be.
+      // If the caller has disconnected during the wait for this piece, `giveUp` settles the call.
       if (this.hasEnded) this.#resolve?.(this.end())
       else if (piece.kind === 'broken' && this.open.call.leaving.hasLeft) this.#resolve?.(this.return())
       else {
@@ -143,8 +141,8 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   }
 
   /**
-   * An unexpected error ends the stream as broken and releases the hold. A blank line is sent first, so that a
-   * half-sent event does not swallow the error event.
+   * Ends the stream as interrupted after an unexpected error. A blank line is sent first, so that an event that was
+   * sent in part does not absorb the error event.
    */
   readonly #onFault = (fault: unknown): void => {
     const error = faultIn(fault)
@@ -233,7 +231,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     const broken = { open, meter: this.#meter, firstByteMs: this.firstByteMs, error }
     const done = rescuer.goOn(broken).then((next) => {
       if (next) this.#goOn(next)
-      // The attempt replaced this stream's action on a disconnect with its own, so this stream's action is set again.
+      // The attempt has set its own action for a disconnect, so the action of this stream is set again.
       open.call.leaving.onLeave(() => this.leave())
       return next
     })
@@ -278,7 +276,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     return failed ?? new GatewayError('quota_exhausted_mid_stream', 'the quota ran out during the response')
   }
 
-  /** Ends the stream for lack of quota. Uncovered output is not sent or charged, unless part of it was sent. */
+  /** Ends the stream for lack of quota. Output beyond the quota is not sent or charged, unless part of it was sent. */
   #exhausted(shortage: GatewayError, out: Bytes): Promise<Uint8Array> {
     return this.#isContinued ? this.#fail(shortage, out) : this.#fail(shortage, undefined, this.#cost.delivered)
   }
@@ -310,7 +308,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
    * event as an error, the gateway's own error event follows.
    */
   #upstreamError(before: Bytes, write: () => string | undefined): Promise<Bytes> | Bytes {
-    // The head of the response had a success status.
+    // The status is 200, because the response began with a success status.
     const failed = failureInStream(this.#meter, 200, this.open.channel.upstream.key)
     const end: EndBroken = (rest) => this.#failedUpstream(rest, write, failed)
     return failed.verdict.retry ? this.#rescueOr(end, failed.error, before) : end(before)
@@ -364,7 +362,8 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     this.hasEnded = true
     this.#begins(before)
     this.#reader.cancel()
-    // The limit for the whole call is the gateway's own, so an upstream that exceeds it while sending is not faulty.
+    // The limit for the whole call is set by the gateway. An upstream that is still sending when this limit is reached
+    // is not faulty.
     const isFaulty = error.type === 'upstream_error' && !this.#isOverdue
     noteEnded(this.deps, open, isFaulty ? 'faulty' : 'undecided')
     const event = this.#errorEvent(error, await this.#charge('interrupted', error.code, delivered))

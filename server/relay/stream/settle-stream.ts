@@ -13,21 +13,21 @@ interface StreamEnding extends Pick<Ending, 'outcome' | 'code' | 'firstByteMs'> 
   /** The gateway's own time limit for the whole call ended the stream. */
   isOverdue: boolean
   /**
-   * How much of the output has been sent; undefined = all of it. The upstream's usage report always covers all of the
-   * output.
+   * The part of the output that has been sent; undefined = all of it. The part is recorded because the upstream's usage
+   * report covers the whole output.
    */
   delivered: Delivered | undefined
 }
 
-/** The usage that was charged for a stream, and whether the gateway counted it. */
+/** The usage that was charged for a stream. `isCounted` is true if the gateway counted the tokens itself. */
 export interface ChargedUsage {
   readonly usage: Usage
   readonly isCounted: boolean
 }
 
 /**
- * Charges for the delivered part of a stream, and returns the charged usage. If the usage cannot be determined, gives
- * the quota back and rejects.
+ * Charges for the delivered part of a stream, and returns the charged usage. If the usage cannot be determined,
+ * releases the hold and rejects.
  */
 export async function settleStream(
   deps: RelayDeps,
@@ -61,7 +61,7 @@ export async function measuredSoFar(
   return withImages(own, meter, ending)
 }
 
-/** The measure with the number of images that arrived, if that number determines the price. */
+/** Adds the number of images that arrived to the measure, if this number determines the price. */
 function withImages(measure: Measure, meter: StreamMeter, { outcome, isOverdue }: StreamEnding): Measure {
   const images = meter.images ?? 0
   if (outcome === 'interrupted') return { ...measure, cut: { images, byUpstream: !isOverdue } }

@@ -64,8 +64,9 @@ export function failedEnd(
 }
 
 /**
- * An error event of the upstream as the caller gets it: in the form that the libraries of its dialect recognise, and
- * without the channel's key. Empty if the operator's account is the problem.
+ * Returns an error event of the upstream as it is sent to the caller. It has the form that the libraries of the
+ * caller's dialect recognise, and does not contain the channel's key. Empty if the error is about the operator's
+ * account.
  */
 export function passedError(
   event: string,
@@ -74,13 +75,14 @@ export function passedError(
 ): string {
   if (failed.verdict.account) return ''
   const body = call.dialect === 'gemini' ? tryParse(sseData(event) ?? '') : undefined
-  // An event that the gateway has translated already has both forms, so it is not a single JSON object.
+  // An event that the gateway translated already contains the error in both forms. It is not a single JSON object, so
+  // it is sent unchanged.
   return withoutKey(isObject(body) ? googleErrorEvents(JSON.stringify(body)) : event, channel.upstream.key)
 }
 
 /**
- * The gateway's own error to send after an upstream's error event. If the operator's account is the problem, it is sent
- * in place of that event.
+ * The gateway's own error to send after an upstream's error event. If the error is about the operator's account, the
+ * gateway's error replaces the upstream's event.
  */
 export function ownErrorAfter(event: string, failed: AttemptFailed, dialect: DialectName): GatewayError | undefined {
   if (failed.verdict.account) return forCaller(failed).error
@@ -88,7 +90,8 @@ export function ownErrorAfter(event: string, failed: AttemptFailed, dialect: Dia
 }
 
 /**
- * True for an event that OpenAI chat clients recognise as an error. A flat error, or a stop reason, is not recognised.
+ * True for an event that OpenAI chat clients recognise as an error. They do not recognise an error without an `error`
+ * object, or an error that is only a stop reason.
  */
 function isKnownError(event: string): boolean {
   const data = tryParse(sseData(event) ?? '')

@@ -20,14 +20,14 @@ const silent: readonly string[] = [
   role + role,
 ]
 
-describe('the first bytes of a stream', () => {
-  test.each(silent.map((text) => [text]))('%s contain no content', (text) => {
+describe('glanceAt', () => {
+  test.each(silent.map((text) => [text]))('recognizes that %s has no content', (text) => {
     expect(glance(text)).toBe('silent')
     expect(glance(text + chunk({ content: 'Hi' }))).toBe('speaks')
   })
 
   test.each([[{ content: 'Hi' }], [{ reasoning_content: 'Hm' }], [{ role: 'assistant', content: 'Hi' }]])(
-    'with %j contain content',
+    'recognizes content in a chunk with the delta %j',
     (delta) => expect(glance(chunk(delta))).toBe('speaks'),
   )
 
@@ -60,5 +60,5 @@ describe('the first bytes of a stream', () => {
       'data: {"choices":[{"delta":{"content":"f(){}\n\n',
       `${chunk({ content: 'Hi' }).trimEnd()}\ndata: {}\n\n`,
     ].map((text) => [text]),
-  )('%s must be parsed', (text) => expect(glance(text)).toBeUndefined())
+  )('returns undefined for %s, which must be parsed', (text) => expect(glance(text)).toBeUndefined())
 })

@@ -20,7 +20,7 @@ interface Opening {
   newMeter: () => StreamMeter
   status: number
   leaving: Leaving
-  /** The time until which pieces are held back at most, in milliseconds on `clock`. */
+  /** The latest time until which pieces are held back, in milliseconds on `clock`. */
   untilMs: number
   clock: Clock
   /** The channel's key, which must not be shown. */
@@ -28,9 +28,10 @@ interface Opening {
 }
 
 /**
- * Limits for the size of a piece. A piece is either passed on completely or, if the quota does not cover it, withheld
- * completely. The event of one token has at least 100 bytes, so a piece of this size costs less than half of the slice
- * that is held in advance.
+ * Limits for the size of a piece, in bytes. `ofToken` is multiplied by the number of tokens for which quota is held in
+ * advance (`PreConsumedQuota`). A piece is either passed on completely or, if the quota does not cover it, withheld
+ * completely. An event with one token has at least 100 bytes, so a piece costs less than half of the quota that is held
+ * in advance.
  */
 const pieceBytes = { most: 8 * 1024, least: 256, ofToken: 16 }
 
@@ -71,8 +72,8 @@ function pieceBytesFor(sliceTokens: number): number {
 }
 
 /**
- * Reads a stream up to its first event with content. A stream that ends, breaks or fails before that event counts as
- * not begun, so another channel can be tried. Throws AttemptFailed and CallerLeft.
+ * Reads a stream up to its first event with content. If the stream ends, breaks off or fails before that event, another
+ * channel can be tried, because nothing has been sent to the caller. Throws AttemptFailed and CallerLeft.
  */
 async function readOpening(opening: Opening): Promise<UpstreamPiece[]> {
   const { reader, clock, untilMs } = opening
@@ -161,8 +162,8 @@ function isSpeaking({ key, status }: Opening, meter: StreamMeter, data: string):
   if (signal === 'garbage') throw badBody('the upstream began its response with data that cannot be read', status)
   if (signal === 'skip') return false
   if (signal === 'error') throw failureInStream(meter, status, key)
-  // A stream that ends here is not empty if its last event contains the complete response, as in some dialects, or if
-  // it has reported usage.
+  // This event ends the stream. The stream is not empty if the event contains the complete response, as in some
+  // dialects, or if the stream has reported usage.
   if (signal === 'done') {
     if (!meter.speaks && meter.usage === undefined) throw emptyStream(status)
     return true
@@ -170,7 +171,10 @@ function isSpeaking({ key, status }: Opening, meter: StreamMeter, data: string):
   return meter.speaks ?? true
 }
 
-/** What the first bytes of a stream are certain to contain; undefined = they must be parsed. */
+/**
+ * What a scan of the first bytes of a stream finds: content (`speaks`) or no content (`silent`); undefined = the bytes
+ * must be parsed.
+ */
 export type Glance = 'speaks' | 'silent' | undefined
 
 const eventStart = 'data: {'
@@ -178,7 +182,7 @@ const eventStart = 'data: {'
 const shortEvent = 1024
 const mostEvents = 4
 const mostBytes = mostEvents * (shortEvent + 2)
-/** The first two events are usually shorter than this. */
+/** The first two events together are usually shorter than this number of bytes. */
 const usualBytes = 600
 const someText = /"(?:content|reasoning_content|reasoning|text)": ?"[^"]/
 /** One choice whose delta has only a role and empty texts, and no finish reason. */
@@ -204,8 +208,7 @@ export function glanceAt(bytes: Uint8Array): Glance {
     const event = text.slice(at, end)
     if (!event.startsWith(eventStart) || !event.endsWith('}') || event.includes('"error"')) return undefined
     if (event.includes('\n')) return undefined
-    // This event is parsed to make sure that it is valid, because once it has been passed on, no other channel can be
-    // tried.
+    // Parse this event to make sure that it is valid. After it has been passed on, no other channel can be tried.
     if (event.includes('"choices":[{') && someText.test(event))
       return isObject(tryParse(event.slice(eventStart.length - 1))) ? 'speaks' : undefined
     if (!emptyChoice.test(event) || someUsage.test(event)) return undefined

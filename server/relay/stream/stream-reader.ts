@@ -6,11 +6,13 @@ import type { OpenCall } from '../charging/settlement.ts'
 import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.ts'
 
 /**
- * The next piece for the caller. `ready`: events in the caller's dialect, which the reader has already metered.
- * `fault`: the gateway failed to read the piece. `last`: the end of the response, which waits for the charge. Its `end`
- * writes the events after `bytes`, including the usage if the gateway counted it. Its `write` writes the upstream's
- * error, or returns undefined if that is impossible. `rescued`: the search for another attempt is over; it either
- * continues the stream or has failed.
+ * The next piece for the caller:
+ * - `ready`: events in the caller's dialect, which the reader has already metered
+ * - `fault`: the gateway failed to read the piece
+ * - `last`: the end of the response, which is sent after the charge. `end` writes the events after `bytes`, including
+ *   the usage if the gateway counted it. `write` writes the upstream's error, or returns undefined if that is
+ *   impossible.
+ * - `rescued`: the search for another attempt is over. Either `next` continues the stream, or no attempt could.
  */
 export type StreamPiece =
   | UpstreamPiece
@@ -21,7 +23,7 @@ export type StreamPiece =
   | { kind: 'last'; outcome: 'garbage' }
   | { kind: 'rescued'; next: NextPart | undefined }
 
-/** Writes the end of a response. `counted` is the charged usage, if the upstream reported none that can be believed. */
+/** Writes the end of a response. `counted` is the charged usage, if the upstream did not report plausible usage. */
 export type WriteEnd = (counted: Usage | undefined) => string
 
 /** The source of a stream's pieces. */
@@ -56,8 +58,8 @@ export interface Rescuer {
   /** False if the stream cannot be continued, because of its content or because no further attempt is allowed. */
   readonly isPossible: boolean
   /**
-   * Makes the next attempt. Undefined if no attempt is possible or all attempts fail; they then cost nothing. If the
-   * caller disconnects in the meantime, it is charged for the prompt of the attempt that was made.
+   * Makes the next attempt. Undefined if no attempt is possible or all attempts fail. Failed attempts cost the caller
+   * nothing. If the caller disconnects during an attempt, the caller is charged for the prompt of that attempt.
    */
   goOn(broken: Broken): Promise<NextPart | undefined>
 }

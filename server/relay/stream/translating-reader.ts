@@ -18,7 +18,6 @@ const unreadableEnd: StreamPiece = { kind: 'last', outcome: 'garbage' }
  * is a separate piece, so that it can wait for the charge.
  */
 export class TranslatingReader implements StreamReader {
-  /** The meter of the stream. */
   readonly meter: TalliedMeter
   readonly #tally = new EventTally()
   readonly #from: PieceReader
@@ -96,15 +95,14 @@ export class TranslatingReader implements StreamReader {
     const data = sseData(this.#splitter.finish().text)
     const events = this.#decoder.finish(data)
     this.meter.isCut = events.every(({ type }) => type !== 'end')
-    // Errors of the decoder about an incomplete stream are dropped, because this class knows more precisely why the
-    // stream is incomplete.
+    // Drop the decoder's errors about an incomplete stream. `piece` shows more precisely why the stream is incomplete.
     const remaining = events.filter(
       (event) => event.type !== 'error' || (event.failure !== brokenOff && event.failure !== unreadable),
     )
     return [...this.#written(remaining), piece]
   }
 
-  /** Decodes events up to the first one that ends the response as failed. */
+  /** Decodes events up to the first one that reports an error. */
   #readAll(events: readonly SseEvent[]): StreamEvent[] {
     const result: StreamEvent[] = []
     for (const message of events.flatMap(messagesIn)) {
@@ -120,8 +118,8 @@ export class TranslatingReader implements StreamReader {
     let text = ''
     for (const event of events) {
       this.#tally.take(event)
-      // Events that arrived together with the end also wait for the charge, so that everything is sent to the caller in
-      // one write.
+      // Events that arrived together with the end are also sent only after the charge, so that the caller receives all
+      // of them in one write.
       if (event.type === 'end')
         return [{ kind: 'last', bytes: encoder.encode(text), outcome: 'done', end: endOf(this.#encoder) }]
       // The error is a separate piece, because the caller never sees it if another attempt continues the stream.

@@ -5,8 +5,8 @@ import type { NextPart, StreamPiece, StreamReader } from './stream-reader.ts'
 const never = Number.POSITIVE_INFINITY
 
 /**
- * The reader of a stream that broke off, for the time until another attempt continues the stream or all have failed.
- * Its last piece is `rescued`. Until then, it reports `quiet`, so that the caller is sent keep-alives.
+ * The reader of a stream that broke off. It is used until another attempt continues the stream or all attempts have
+ * failed. Its last piece is then `rescued`. Until then, it reports `quiet`, so that the caller is sent keep-alives.
  */
 export class WaitingReader implements StreamReader, DeadlineWait {
   dueAtMs = never
@@ -56,7 +56,7 @@ export class WaitingReader implements StreamReader, DeadlineWait {
     answer?.(piece)
   }
 
-  /** Does nothing, because the attempt that is being made watches the caller itself. */
+  /** Does nothing, because the attempt that is in progress detects a disconnect of the caller itself. */
   cancel(): void {}
   drain(): void {}
   hurry(): void {}

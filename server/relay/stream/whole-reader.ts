@@ -4,8 +4,9 @@ import type { StreamEvent } from '../../dialects/neutral/reply.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 
 /**
- * Reads a complete response for a caller who requested a stream. As for any stream, only the first slice of quota is
- * held. The response is therefore returned as a single last piece, which is sent only after it has been charged.
+ * Reads a complete response for a caller who requested a stream. As for any stream, quota is held only for the first
+ * part of the response. The response is therefore returned as a single last piece, which is sent only after it has been
+ * charged.
  */
 export class WholeReader implements StreamReader {
   readonly meter: TalliedMeter

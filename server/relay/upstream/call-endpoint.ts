@@ -29,8 +29,9 @@ interface Exchange {
 }
 
 /**
- * The endpoints of a channel that a call can use, best first: one that speaks the caller's dialect, then the one for
- * callers of other dialects. Throws GatewayError for a call that the channel's provider cannot make.
+ * Returns the endpoints of a channel that a call can use, the best one first. An endpoint for the caller's dialect
+ * comes before the general endpoint, which serves callers of all other dialects. Throws GatewayError if the channel's
+ * provider does not support the call.
  */
 export function endpointsOf(
   deps: Pick<RelayDeps, 'unsupportedFeatures'>,
@@ -72,8 +73,8 @@ export function isChat(endpoint: ChatEndpoint | ModeEndpoint): endpoint is ChatE
 }
 
 /**
- * A call in the form that providers use. A service that cannot stream is asked for a complete response, which the
- * gateway then streams.
+ * Converts a call into the form that providers use. If the service cannot stream, the gateway requests a complete
+ * response and sends it to the caller as a stream.
  */
 export function upstreamCallOf(
   { mode, path, facts }: RelayCall,
@@ -121,8 +122,8 @@ export function callUpstream(
   patience: Patience,
 ): Promise<Response> {
   const { call, channel, endpoint, upstreamCall, lent } = attempting
-  // True if the service itself compacts the conversation. A summary for which the gateway asks the model is always
-  // translated.
+  // True if the service itself compacts the conversation. If the gateway asks the model for a summary instead, the
+  // response is always translated, so `codec.to` is set.
   const isCompaction = call.compacts === 'call' && prepared.codec !== undefined && !prepared.codec.to
   const pendingTarget = targetFor(deps, endpoint, channel, upstreamCall, prepared.body, lent, isCompaction)
   const answer =
@@ -186,8 +187,8 @@ function targetFor(
 }
 
 /**
- * Records the upstream tokens that came from the cache, because only they can be out of date. A token that was newly
- * requested for this call is never out of date.
+ * Wraps the cache so that `lent` records the upstream tokens that it returns. A token that is newly requested for this
+ * call is not recorded, because only a cached token can be out of date.
  */
 function lending(tokens: AccessTokens, lent: Map<string, string>): AccessTokens {
   return {
@@ -203,7 +204,10 @@ function lending(tokens: AccessTokens, lent: Map<string, string>): AccessTokens 
   }
 }
 
-/** The caller's headers to forward. Only a service that speaks the caller's dialect understands them. */
+/**
+ * The caller's headers to forward. None are forwarded if the request was translated, because a service does not support
+ * the headers of another dialect.
+ */
 function headersFor(call: RelayCall, prepared: Prepared): Readonly<Record<string, string>> {
   return prepared.codec || prepared.translation ? {} : call.headers
 }
@@ -222,7 +226,10 @@ function withForwarded(target: Target, call: RelayCall, endpoint: ChatEndpoint |
 
 type Opening = Pick<Attempting, 'call' | 'channel' | 'endpoint' | 'upstreamCall'>
 
-/** Makes a call that is not a single POST, under the limits that apply to a POST. */
+/**
+ * Makes a call with the `open` method of an endpoint, because the call needs more than a single POST. Its time limits
+ * are those of a POST.
+ */
 async function opened(
   deps: RelayDeps,
   { call, channel, endpoint, upstreamCall }: Opening,

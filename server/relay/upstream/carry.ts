@@ -5,8 +5,7 @@ import type { Carries } from '../routing/carries.ts'
 import { jsonTextOf, type Prepared, written } from './prepare.ts'
 
 /**
- * A prepared request with the channel's parameters applied. Forms, and bodies that are not JSON objects, are not
- * changed.
+ * Applies the channel's parameters to a prepared request. Forms, and bodies that are not JSON objects, are not changed.
  */
 export function withParameters(prepared: Prepared, { parameters }: Carries): Prepared {
   const text = parameters && jsonTextOf(prepared.body)
@@ -17,7 +16,7 @@ export function withParameters(prepared: Prepared, { parameters }: Carries): Pre
   return { ...prepared, body: written(body) }
 }
 
-/** Applies one operation to a body. If the path leads through a value that is not an object, nothing changes. */
+/** Applies one operation to a body. If the path contains a value that is not an object, nothing is changed. */
 function apply(body: JsonObject, { op, path, value }: ParameterOperation): void {
   const names = path.split('.')
   const last = names.pop() ?? ''
@@ -43,14 +42,14 @@ function apply(body: JsonObject, { op, path, value }: ParameterOperation): void 
   else if (typeof present === 'number' && present > Number(value)) owner[last] = value
 }
 
-/** A target with the channel's headers. They replace other headers of the same name. */
+/** Adds the channel's headers to a target. They replace headers of the target that have the same name. */
 export function withHeaders(target: Target, { headers }: Carries): Target {
   if (!headers) return target
   const kept = Object.entries(target.headers).filter(([name]) => !Object.hasOwn(headers, name.toLowerCase()))
   return { url: target.url, headers: { ...Object.fromEntries(kept), ...headers } }
 }
 
-/** Replaces an error status by the status that the channel's settings map it to. */
+/** Replaces the error status of a response if the channel's settings map it to another status. */
 export function withStatus(response: Response, { statuses }: Carries): Response {
   const status = response.ok ? undefined : statuses?.get(response.status)
   if (status === undefined) return response

@@ -7,7 +7,7 @@ import type { GoesOn } from '../call/goes-on.ts'
 /** A conversation that asks a model to continue a truncated answer. */
 interface GoingOn {
   conversation: Conversation
-  /** The answer so far, if the request ends with it as an incomplete turn that the model continues. */
+  /** The answer so far, if the request contains it as an incomplete last turn. The model then continues this turn. */
   begunWith?: string
   /** The field that marks the incomplete turn; absent = no mark is needed. */
   mark?: ContinuedTurn
@@ -25,9 +25,9 @@ interface Going {
 }
 
 /**
- * The conversation, followed by the answer so far. If the service supports it, the answer is an incomplete turn that
- * the model continues. Otherwise, a turn follows in which the user asks the model to continue. The model is not asked
- * to think again.
+ * Appends the answer so far to a conversation. If the service can continue an incomplete turn, the answer is the last
+ * turn. Otherwise, the answer is followed by a turn of the user that asks the model to continue. The request does not
+ * ask the model to think again.
  */
 export function goingOn(whole: Conversation, { text }: GoesOn, going: Going): GoingOn {
   const said = text.replace(/[\ud800-\udbff]$/, '')
@@ -57,7 +57,10 @@ function isChatForm({ dialect: { name } }: ChatEndpoint): boolean {
   return name === 'openai-chat'
 }
 
-/** Adds a turn. If the caller has already begun the model's turn, the text is appended to that turn. */
+/**
+ * Adds a turn. If the last turn has the same role, the text is appended to that turn, for example to a turn of the
+ * model that the caller has begun.
+ */
 function withTurn(messages: readonly Message[], role: 'assistant' | 'user', text: string): readonly Message[] {
   const part: Part = { type: 'text', text }
   const last = messages.at(-1)
@@ -65,7 +68,7 @@ function withTurn(messages: readonly Message[], role: 'assistant' | 'user', text
   return [...messages.slice(0, -1), { ...last, parts: [...last.parts, part] }]
 }
 
-/** The body with a mark in its last message, which says that the model must continue it. */
+/** Marks the last message of a body as incomplete, so that the model continues it. */
 export function markedLast(body: JsonObject, mark: ContinuedTurn): JsonObject {
   const { messages } = body
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined

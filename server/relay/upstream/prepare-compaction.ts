@@ -6,12 +6,12 @@ import type { RelayDeps } from '../call/deps.ts'
 import type { Channel } from '../routing/routing-table.ts'
 import type { Attempting, Codec } from './prepare.ts'
 
-/** The name under which missing compaction is stored in the list of unsupported features. */
+/** The name under which compaction is stored in the list of features that a channel does not support. */
 export function compactionFeature({ id, upstream }: Channel): string {
   return `${id} ${upstream.baseUrl} compaction`
 }
 
-/** Whether an endpoint's service is believed to support compaction. */
+/** True if an endpoint supports compaction and its service has not recently rejected it. */
 export function hasCompaction(
   deps: Pick<RelayDeps, 'unsupportedFeatures'>,
   channel: Channel,

@@ -35,12 +35,12 @@ import { compactsNatively, hasCompaction, summaryCodec, summaryRequest } from '.
 /** Fields of a Responses request that refer to an earlier response or conversation, which only one service stores. */
 export const keptFields = ['previous_response_id', 'conversation'] as const
 
-/** A conversation at one endpoint of a channel. */
+/** An attempt to send a conversation to one endpoint of a channel. */
 export type Conversing = Attempting & { endpoint: ChatEndpoint }
 
 /**
- * Prepares a conversation for one channel. If the channel speaks the caller's dialect, the request is passed on.
- * Otherwise, it is translated. Throws GatewayError if the request is wrong, and AttemptFailed if this channel cannot
+ * Prepares a conversation for one channel. If the channel uses the caller's dialect, the request is passed on.
+ * Otherwise, it is translated. Throws GatewayError if the request is invalid, and AttemptFailed if this channel cannot
  * serve it.
  */
 export function prepareConversation(deps: RelayDeps, attempting: Conversing): Prepared | Promise<Prepared> {
@@ -78,9 +78,9 @@ export function partsOf(call: RelayCall): Conversation {
 }
 
 /**
- * True if files must be sent as bytes, because Claude at services other than Anthropic does not open URLs. Only
- * requests in Anthropic's dialect are checked. The URLs in requests in Google's dialect refer to files that Google
- * already has.
+ * True if files that the request names by URL must be downloaded and sent as bytes. This is the case for Claude on
+ * services other than Anthropic's, which do not open URLs. Only requests in Anthropic's dialect are checked. In
+ * Google's dialect, a URL refers to a file that is stored at Google.
  */
 function mustInline(call: RelayCall, { wantsBytes }: ChatEndpoint): boolean {
   if (!wantsBytes || call.dialect !== 'anthropic-messages') return false
@@ -97,7 +97,8 @@ function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
     refuseKept(deps, call, json)
     refuseForeignCompaction(deps, attempting, json)
   }
-  // A thread keeps the system prompt with which it began, and the service refuses a different one.
+  // A thread (a conversation that the service stores) has the system prompt of its first call. The service rejects a
+  // different one, so it is not set in a later call.
   const systemPromptReset = channel.systemPrompt !== '' && continuedFrom(call) === undefined
   const headerEdits = endpoint.headersInBody?.(call.headers, upstreamModel) ?? nothingOfHeaders
   const repair = repairs[call.dialect](json, body.text, {
@@ -129,8 +130,8 @@ function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
 }
 
 /**
- * Translates a conversation for an endpoint. `summarize` is a request for a summary, which is sent in place of the
- * conversation. The caller gets the summary as a compaction.
+ * Translates a conversation for an endpoint. `summarize` creates a request for a summary, which is sent in place of the
+ * conversation. The caller receives the summary as a compaction.
  */
 async function translated(
   deps: RelayDeps,
@@ -144,7 +145,7 @@ async function translated(
   }
   const summary = summarize?.(partsOf(call))
   refuseLacking(attempting, summary?.needs)
-  // The downloaded files are kept with the call, so that they need not be downloaded again for another channel.
+  // The downloaded files are stored in the call, so that they need not be downloaded again for another channel.
   if (endpoint.wantsBytes)
     call.state.conversation = await inlineMedia(partsOf(call), (url) => deps.fetchMedia(url, call.signal))
   const going = call.goesOn && goingOn(partsOf(call), call.goesOn, attempting)
@@ -189,8 +190,8 @@ async function translated(
     createdAtSeconds: nowSeconds(),
     nowSeconds,
     promptTokens: call.state.promptGuess,
-    // The request is kept because some dialects repeat it in the response. They do not repeat its messages, so these
-    // are dropped to save memory.
+    // Some dialects repeat the request in the response, except for its messages. To save memory, the messages are
+    // dropped.
     request: { ...rest, messages: [] },
   }
   const { dialect: caller } = summary ? summaryCodec(deps, attempting) : { dialect: callerDialects[call.dialect] }
@@ -217,8 +218,8 @@ function isChatForm({ dialect }: ChatEndpoint): boolean {
 const nothingOfHeaders: HeadersInBody = { members: {}, dropped: [] }
 
 /**
- * Adds the caller's headers that the service accepts as fields of the body. A service does not understand headers of
- * another dialect.
+ * Copies headers of the caller into the body, if the service accepts them as fields. `call` is undefined if the
+ * caller's dialect differs from the service's, because the service does not support headers of another dialect.
  */
 function withHeaders(
   { body, dropped }: EncodedRequest,
@@ -235,8 +236,8 @@ function refuseDroppedFields(deps: RelayDeps, { provider }: Channel, dropped: re
 }
 
 /**
- * Encodes a conversation. An error fails only this attempt, because another channel's dialect may be able to express a
- * part that this dialect cannot express and that must not be dropped.
+ * Encodes a conversation. Fails if a part must not be dropped and cannot be expressed in the dialect. The error fails
+ * only this attempt, because the dialect of another channel may be able to express the part.
  */
 function encoded(conversation: Conversation, endpoint: ChatEndpoint) {
   try {
@@ -258,7 +259,7 @@ function refuseLacking({ call, channel, endpoint }: Conversing, ofSummary?: Read
   if (missing.length > 0) throw cannot(`channel type ${channel.provider.meta.label} cannot do ${missing.join(', ')}`)
 }
 
-/** Refuses a reference to an earlier response if the channel does not store it. */
+/** Refuses a reference to an earlier response if the gateway does not know which channel stores the response. */
 function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
   const keptField = keptFields.find((field) => json[field] !== undefined && json[field] !== null)
   if (keptField === undefined || call.keeper || call.caller.chosenChannel) return
@@ -272,8 +273,8 @@ function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
 }
 
 /**
- * Refuses a channel whose service cannot read the compaction item of another service. Only the service that wrote the
- * item can decrypt it.
+ * Refuses a channel whose service cannot read a compaction item in the request. Only the service that wrote the item
+ * can decrypt it.
  */
 function refuseForeignCompaction(deps: RelayDeps, { channel, endpoint }: Conversing, json: JsonObject): void {
   const at = foreignCompaction(json)

@@ -16,7 +16,9 @@ import type { RelayCall } from '../call/call.ts'
 import type { Channel } from '../routing/routing-table.ts'
 import type { Sending } from './send.ts'
 
-/** How the response to a conversation is read and written, if the caller or the upstream does not speak OpenAI chat. */
+/**
+ * Decodes and encodes the response to a conversation. Needed if the caller or the upstream does not use OpenAI chat.
+ */
 export interface Codec {
   /** The upstream's dialect. */
   from: UpstreamDialect
@@ -31,19 +33,18 @@ export interface Prepared {
   body: Sending['body'] | JsonBytes
   contentLength: number | undefined
   contentType: string
-  /**
-   * True if the gateway requested the usage chunk. If the caller did not request it, the chunk is dropped from the
-   * stream.
-   */
+  /** True if the gateway, not the caller, requested the usage chunk. The chunk is then dropped from the stream. */
   requestsUsage: boolean
   systemPromptReset: boolean
-  /** True if the requested service tier is not sent. */
+  /** True if the service tier that the caller requested is not sent to the service. */
   tierLost?: boolean
   /** The beginning of a turn that the service must continue; absent = the service begins its turn itself. */
   begunWith?: string
   /** Names of the fields that are sent to the service under another name. */
   renamed?: readonly string[]
-  /** Names of the fields that are dropped for a service that uses OpenAI's format. A codec has its own list. */
+  /**
+   * Names of the fields that are dropped for a service that uses OpenAI's format. If `codec` is set, its list is used.
+   */
   dropped?: readonly string[]
   /** Absent if both sides use OpenAI's format. */
   codec?: Codec
@@ -67,7 +68,9 @@ export interface Attempting {
   /** The model name as sent upstream. */
   upstreamModel: string
   upstreamCall: UpstreamCall
-  /** The maximum number of tokens in the response, if the balance covers less than was requested. */
+  /**
+   * The maximum number of tokens in the response, if the balance covers less than was requested; otherwise undefined.
+   */
   capTokens: number | undefined
   /** True if the service refuses to report the usage of a stream. */
   withoutUsage?: boolean
@@ -78,15 +81,15 @@ export interface Attempting {
   /** True if the service does not compact conversations, so that the gateway asks the model for a summary. */
   ownSummary?: boolean
   /**
-   * Upstream tokens (with which the provider logs in) that came from the cache and are sent with the call, by their
-   * names in the cache.
+   * The cached upstream tokens that are sent with the call, by their names in the cache. An upstream token is the token
+   * with which the provider logs in.
    */
   lent?: Map<string, string>
 }
 
 /**
- * Prepares a request that is passed on. The caller's bytes get only the necessary changes: the mapped model, the
- * channel's system prompt, the request for usage, and a limit on the response if the balance covers less than was
+ * Prepares a request that is passed on. Only the necessary parts of the caller's body are changed, such as the model,
+ * the system prompt, the request for usage, and the limit on the response if the balance covers less than was
  * requested.
  */
 export function prepare(attempting: Attempting): Prepared {
@@ -123,7 +126,7 @@ export function prepare(attempting: Attempting): Prepared {
   }
   if (call.mode === 'chat') {
     const messages = messagesFor(attempting, json)
-    // Changed messages may contain long texts, so they are created from the whole body and not from its outline.
+    // The outline of a body does not contain its long texts, so the changed messages are created from the whole body.
     if (messages) edits['messages'] = body.outline ? messagesFor(attempting, body.json) : messages
   }
   if (capTokens !== undefined) Object.assign(edits, capped(json, upstreamModel, capTokens))
@@ -181,7 +184,7 @@ function withNewLimit({ max_tokens: limit, ...body }: JsonObject): JsonObject {
   return { ...body, max_completion_tokens: body['max_completion_tokens'] ?? limit }
 }
 
-/** The text of a body. Throws GatewayError (400). */
+/** Serialises a body. Throws GatewayError (400) if the body is nested too deeply. */
 export function written(body: JsonObject): string {
   const text = tryStringify(body)
   if (text === undefined) throw tooDeep()
@@ -193,7 +196,7 @@ function tooDeep(cause?: unknown): GatewayError {
   return new GatewayError('invalid_json', 'the request body is nested too deeply', { cause })
 }
 
-/** A JSON body with some fields set. Throws GatewayError (400). */
+/** Returns a JSON body with the given fields set. Throws GatewayError (400) if the body is nested too deeply. */
 export function edited(body: JsonBody, edits: JsonObject): string | JsonBytes {
   const { outline } = body
   const isSame = hasNoFields(edits)
@@ -236,9 +239,9 @@ function withSystemPrompt(messages: unknown, prompt: string): unknown[] {
 }
 
 /**
- * Reduces each of the caller's limits to the cap, because services differ in which limit they use. If the caller set no
- * limit, the cap is added as the limit. Reasoning models refuse `max_tokens` (OpenAI API reference,
- * "max_completion_tokens").
+ * Reduces `max_completion_tokens` and `max_tokens` to `capTokens`. If the caller set both, both are reduced, because
+ * services differ in which one they use. If the caller set neither, the one that the model accepts is added. Reasoning
+ * models refuse `max_tokens` (OpenAI API reference, "max_completion_tokens").
  */
 function capped(json: JsonObject, model: string, capTokens: number): JsonObject {
   const limits = ['max_completion_tokens', 'max_tokens'].flatMap((field) => {
@@ -257,9 +260,9 @@ interface Placing {
 }
 
 /**
- * OpenAI chat messages, with system messages moved to where the channel's service accepts them; undefined = they are
- * already there. For callers who speak chat themselves (`isPassedOn`), several system messages at the beginning are
- * left unchanged, unless the channel's setting requires otherwise.
+ * Moves the system messages among OpenAI chat messages to positions that the channel's service accepts; undefined =
+ * nothing has to be moved. If the caller also uses OpenAI chat (`isPassedOn`), several system messages at the beginning
+ * are left unchanged, unless the channel has a setting for their placement.
  */
 export function chatPlaced(placing: Placing, messages: unknown, isPassedOn: boolean): unknown[] | undefined {
   const placement = placementOf(placing)
@@ -268,8 +271,8 @@ export function chatPlaced(placing: Placing, messages: unknown, isPassedOn: bool
 }
 
 /**
- * The fields to set in a request that is passed on in the caller's dialect, so that its system messages are where the
- * service accepts them.
+ * Returns the fields to set in a request that is passed on in the caller's dialect. They move its system messages to
+ * positions that the service accepts.
  */
 export function placedMembers(placing: Placing, dialect: DialectName, body: JsonObject): JsonObject {
   const { messages, input } = body
@@ -287,7 +290,7 @@ export function placedMembers(placing: Placing, dialect: DialectName, body: Json
 
 /**
  * True if a model accepts system messages between turns. Newer Claude models do, wherever they are hosted. Older Claude
- * models and models of other vendors do not.
+ * models and models of other vendors do not. A model whose name shows no vendor is assumed to accept them.
  */
 function takesTurns({ channel, endpoint, upstreamModel }: Placing): boolean {
   if (channel.systemPlacement !== undefined) return false

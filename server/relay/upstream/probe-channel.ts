@@ -32,12 +32,12 @@ export interface Probe {
 
 const probeTimeoutMs = 60_000
 /**
- * The maximum length of a response to a test. The answer to one word is short, so a longer response is not an answer.
+ * The maximum length of a response to a test, in bytes. The test sends one word, so a longer response is not a model's
+ * answer.
  */
 const probeBytes = 1024 * 1024
 /**
- * The time limit for a whole test, so that a response that begins and never ends does not delay the tests of the other
- * channels.
+ * The time limit for a whole test. Without it, a response that never ends would delay the tests of the other channels.
  */
 const wholeProbeMs = 90_000
 const tooLate = 'the upstream did not finish its response in time'
@@ -87,7 +87,7 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
     if (signal.aborted) return done(false, tooLate)
     if (error instanceof AttemptFailed) return done(false, error.message, error.verdict)
     if (!(error instanceof GatewayError)) throw error
-    // The test is run by an admin, who is allowed to see more than a caller.
+    // The result is shown to an admin, who may see the cause.
     const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
     return done(false, withoutKey(error.message + cause, channel.upstream.key), judgeFailure(error))
   } finally {
@@ -125,14 +125,16 @@ function errorOf(
   return error && errorWithin(error, status, key)
 }
 
-/** The first model that is cheap to call. Chat models are preferred. */
+/**
+ * The channel's test model. If none is set, its first chat model, or else its first other model that is cheap to call.
+ */
 function probeModel({ models, testModel }: Channel): string {
   if (testModel !== '') return testModel
   const isCheap = (model: string) => questions[modeOfModel(model)] !== undefined
   return models.find(isChatModel) ?? models.find(isCheap) ?? models[0] ?? ''
 }
 
-/** The smallest request for each kind of call that costs almost nothing. */
+/** The test requests of the kinds of calls that are cheap enough for a test. */
 const questions: Partial<Record<RelayMode, JsonObject>> = {
   chat: { messages: [{ role: 'user', content: 'hi' }] },
   completions: { prompt: 'hi', max_tokens: 1 },

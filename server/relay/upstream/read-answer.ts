@@ -16,7 +16,7 @@ import { type ReadLimits, type UpstreamPiece, UpstreamReader } from './upstream-
  */
 const errorBodyBytes = 64 * 1024
 const errorBodyMs = 2_000
-/** A response up to this length is read in one step, if its time limits allow at least this time. */
+/** A response of at most `shortAnswerBytes` is read in one step if its idle limit is at least `shortAnswerMs`. */
 const shortAnswerBytes = 64 * 1024
 const shortAnswerMs = 10_000
 /** The maximum length of a complete response that is kept in memory until it is charged. */
@@ -30,7 +30,10 @@ export function readerOf(deps: RelayDeps, body: ReadableStream<Uint8Array>, limi
   return new UpstreamReader(body, deps.deadlineWatch, limits)
 }
 
-/** The part of an error body that arrives without problems. It may be empty, because the status alone is enough. */
+/**
+ * Returns the part of an error body that could be read. It may be empty, because the error can be reported from its
+ * status alone.
+ */
 export async function readErrorAnswer(deps: RelayDeps, response: Response): Promise<string> {
   if (!response.body) return ''
   const limits = { idleMs: errorBodyMs, keepAliveMs: 0, deadlineMs: deps.deadlineWatch.nowMs() + errorBodyMs }
@@ -38,7 +41,10 @@ export async function readErrorAnswer(deps: RelayDeps, response: Response): Prom
   return bytes.toString('utf8')
 }
 
-/** The text of a response to the gateway's own request, or the part of it that arrives, and why reading ended. */
+/**
+ * Reads the response to a request that the gateway makes for itself. Returns the text that arrived, and why reading
+ * ended.
+ */
 export async function readBounded(
   deps: RelayDeps,
   response: Response,
@@ -72,7 +78,10 @@ async function readLong(deps: RelayDeps, open: OpenCall, response: Response, lim
   throw noWholeAnswer(ending, open, response.status)
 }
 
-/** A short response arrives with its head or right after it. Reading it in one step costs half as much. */
+/**
+ * A short response arrives with its head or right after it. Reading it in one step costs half as much as reading it in
+ * pieces.
+ */
 function isShort(response: Response): boolean {
   const { headers } = response
   const declared = headers.get('content-length')
@@ -83,8 +92,8 @@ function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: 
   return new Promise((resolve, reject) => {
     const dueAtMs = Math.min(limits.deadlineMs, deps.deadlineWatch.nowMs() + limits.idleMs)
     const { leaving } = open.call
-    // `response.text()` offers no reader that could be cancelled, so the request is aborted, as it is when the caller
-    // disconnects.
+    // `response.text()` has no reader that could be cancelled. The request is therefore aborted with the same action as
+    // for a caller who disconnects.
     const giveUp = (ending: 'stalled' | 'overdue' | 'cut') => {
       fail(ending)
       leaving.act()
@@ -124,7 +133,8 @@ export function noWholeAnswer(ending: Ending, open: OpenCall, status: number): E
       return failedAttempt(shuttingDown(), status)
     default: {
       const late = new GatewayError('upstream_timeout', 'the upstream did not finish its response in time')
-      // The limit for the whole call is the gateway's own, so an upstream that exceeds it while sending is not faulty.
+      // The limit for the whole call is set by the gateway. An upstream that is still sending when this limit is
+      // reached is not faulty.
       return new AttemptFailed(late, { ...judgeFailure(late), upstreamFault: ending !== 'overdue' }, status)
     }
   }

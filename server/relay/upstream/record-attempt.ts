@@ -16,7 +16,7 @@ export function recordAttempt(
   return recorded && ((response) => withUsage(recorded(response), response))
 }
 
-/** The recorded response with the usage of the original response. This usage is not part of the bytes. */
+/** Adds the usage of the original response to the recorded response. The usage is not part of the bytes. */
 function withUsage(recorded: Response, original: Response): Response {
   return original instanceof SoundResponse ? new SoundResponse(recorded.body, original.usage) : recorded
 }

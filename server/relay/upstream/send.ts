@@ -18,9 +18,11 @@ import { shuttingDown } from '../cancellation/shutting-down.ts'
  */
 export interface Sending {
   target: Target
-  /** The caller's headers. */
+  /** The caller's headers that are forwarded. */
   headers: Readonly<Record<string, string>>
-  /** The value of the header that names the gateways on the way; undefined = it is not sent. */
+  /**
+   * The value of the header that lists the gateways through which the request has passed; undefined = it is not sent.
+   */
   via: string | undefined
   contentType: string
   body: string | Uint8Array | (() => ReadableStream<Uint8Array>)
@@ -83,7 +85,7 @@ export function leftUnsent(): GatewayError {
   return new GatewayError('do_request_failed', 'the client disconnected before the request was sent')
 }
 
-/** Watches how long the head of a response takes. */
+/** Limits the time until the head of a response arrives. */
 class Patience implements DeadlineWait {
   dueAtMs: number
   watchIndex: number | undefined
@@ -124,8 +126,8 @@ class Patience implements DeadlineWait {
   }
 
   /**
-   * The error for a call whose caller disconnected while the gateway waited. If the upstream cannot be reached, it has
-   * done no work, so nothing is charged.
+   * The error for a call whose caller disconnected while the gateway waited for the head of the response. If the
+   * upstream cannot be reached, it has done no work, so nothing is charged.
    */
   async callerLeft(): Promise<CallerLeft | GatewayError> {
     const fallback = this.#connectAtMs === never ? true : this.#isReachable()

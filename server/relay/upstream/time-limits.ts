@@ -70,14 +70,16 @@ export function endOf(
   return Math.min(endsByMs, (relayTimeoutMs === undefined ? arrivedAtMs : sentAtMs) + limitMs)
 }
 
-/** The number of tokens of a long prompt that a service reads in a second, approximately. */
+/** The approximate number of tokens of a long prompt that a service reads in one second. */
 const tokensPerSecond = 5000
 
 /**
- * When the first content of a stream must have arrived; infinite = no limit. The limit of a virtual model's step, or
- * else a channel's limit for this model, applies to every call. A general limit, of the channel or else of the
- * settings, does not apply to calls that ask for thinking. The limit of the settings applies only to models that are
- * known not to think.
+ * When the first content of a stream must have arrived; infinite = no limit. The first of these limits that is set
+ * applies:
+ * - the limit of the virtual model's step
+ * - the channel's limit for the model
+ * - the channel's general limit, if the call does not ask for thinking
+ * - the limit of the settings, if the call does not ask for thinking and the model is known not to think
  */
 export function firstTokenByMs(deps: RelayDeps, { call, channel, upstreamModel }: Timed, sentAtMs: number): number {
   const { facts, mode, state, step } = call

@@ -1,9 +1,11 @@
 import type { DeadlineWait, DeadlineWatch } from '../cancellation/deadline-watch.ts'
 
 /**
- * The next piece from the upstream. `quiet`: nothing arrived for a keep-alive interval, and reading continues.
- * `stalled`: the upstream was silent for longer than allowed. `overdue`: the whole response takes too long. `cut`: this
- * process is shutting down.
+ * The next piece from the upstream:
+ * - `quiet`: nothing arrived for a keep-alive interval, and reading continues
+ * - `stalled`: the upstream was silent for longer than allowed
+ * - `overdue`: the time limit for the whole response has passed
+ * - `cut`: this process is shutting down
  */
 export type UpstreamPiece =
   | { kind: 'chunk'; bytes: Uint8Array }
@@ -35,12 +37,12 @@ interface BodyReader {
 const never = Number.POSITIVE_INFINITY
 
 /**
- * Reads an upstream body piece by piece, one read at a time. If the caller does not read, the upstream therefore has to
- * stop sending. Thousands of these readers can wait at the same time, so the objects that a wait needs are created once
- * and not for each piece.
+ * Reads an upstream body piece by piece, one read at a time, so that the upstream cannot send faster than the caller
+ * reads. Thousands of these readers can wait at the same time, so the objects that a wait needs are created once and
+ * not for each piece.
  */
 export class UpstreamReader implements DeadlineWait {
-  /** When to report to the waiting code that nothing has arrived. */
+  /** The time at which the watch calls `due`. */
   dueAtMs = never
   watchIndex: number | undefined
   readonly #reader: BodyReader
@@ -108,8 +110,8 @@ export class UpstreamReader implements DeadlineWait {
   }
 
   /**
-   * Must be called when the response is complete except for its formal end. Reads the end, for at most `limitMs`, so
-   * that the connection can be reused.
+   * Must be called when the content of the response is complete. Reads to the end of the body, for at most `limitMs`,
+   * so that the connection can be reused.
    */
   drain(limitMs: number): void {
     const untilMs = this.#watch.nowMs() + limitMs
@@ -128,12 +130,12 @@ export class UpstreamReader implements DeadlineWait {
     this.#quietMs = limits.keepAliveMs
   }
 
-  /** From now on, a wait longer than `limitMs` is reported as `quiet`. */
+  /** Sets the time without a piece after which `quiet` is reported. */
   hurry(limitMs: number): void {
     this.#quietMs = limitMs
   }
 
-  /** Removes this reader from the watch after the end. */
+  /** Removes this reader from the deadline watch, because reading has ended. */
   close(): void {
     this.#watch.remove(this)
   }
@@ -202,7 +204,7 @@ export class UpstreamReader implements DeadlineWait {
     this.cancel()
   }
 
-  /** Reports to the waiting call that nothing has arrived for a while. Reading continues. */
+  /** Reports to the waiting call which time limit has been reached. After `quiet`, reading continues. */
   due(): void {
     const now = this.#watch.nowMs()
     if (now >= this.#limits.deadlineMs) this.#give({ kind: 'overdue' })

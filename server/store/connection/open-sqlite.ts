@@ -55,6 +55,13 @@ function tidy(writer: Database): void {
   }
 }
 
+/**
+ * The number of pages in the write-ahead log from which they are copied into the database. Most calls change the same
+ * few pages. If the log is larger, each of these pages is copied less often, and the disk is flushed less often
+ * (decision 0140).
+ */
+const checkpointPages = 4_000
+
 function connectSqlite(url: string, synchronous: 'NORMAL' | 'FULL'): Database {
   try {
     // The file is created here with a mode that lets nobody else read it, whatever the folder allows. The write-ahead
@@ -64,6 +71,7 @@ function connectSqlite(url: string, synchronous: 'NORMAL' | 'FULL'): Database {
     database.run('PRAGMA busy_timeout = 10000')
     database.run('PRAGMA journal_mode = WAL')
     database.run(`PRAGMA synchronous = ${synchronous}`)
+    database.run(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
     database.run('PRAGMA foreign_keys = ON')
     return database
   } catch (error) {

@@ -96,9 +96,10 @@ export function prepareInserts(
     let from = 0
     for (const { count, statement } of inserts) {
       for (; rows.length - from >= count; from += count) {
-        // `concat` copies whole rows, which costs less than adding their values to a list one by one.
+        // `concat` copies whole rows, which costs less than adding their values to a list one by one. Bun accepts the
+        // list itself in place of hundreds of arguments, but its types do not say so.
         const values: RowValues = []
-        statement.run(...values.concat(...rows.slice(from, from + count)))
+        statement.run(values.concat(...rows.slice(from, from + count)) as never)
       }
     }
   }
