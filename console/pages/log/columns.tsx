@@ -34,7 +34,7 @@ export function logColumns(t: Text, { everybody, classic }: Shown): Column<Log>[
   const name = (id: 'username' | 'token_name' | 'model_name', header: string): Column<Log> => ({
     id,
     header,
-    cell: (log) => <Cut text={log[id]} width="max-w-30" />,
+    cell: (log) => <Cut text={log[id]} width="max-w-28" />,
     value: (log) => log[id],
     skeleton: 'w-20',
   })
@@ -69,7 +69,7 @@ export function logColumns(t: Text, { everybody, classic }: Shown): Column<Log>[
       cell: ({ model_name }) => (
         <span className="inline-flex items-center gap-1.5">
           {model_name !== '' && <ModelMark model={model_name} />}
-          <Cut text={model_name} width="max-w-34" />
+          <Cut text={model_name} width="max-w-36" />
         </span>
       ),
     },
