@@ -96,7 +96,7 @@ export function ProjectTotals({ projects, onChoose, onClose }: ProjectTotalsProp
 
 /**
  * Other people's projects may have the same name, so an admin's link contains the admin's own name. Tokens without a
- * project are found by their names, of which a filter takes only a limited number.
+ * project are found by their names, if these are few enough for a filter.
  */
 function UsageLink({ project: { project, token_names: names } }: { project: TokenProject }) {
   const t = useText()
