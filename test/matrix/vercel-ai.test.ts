@@ -77,8 +77,8 @@ describe('the AI SDK', () => {
 })
 
 /**
- * Features of recordings without an answer, with an incomplete answer, or with several answers, which this SDK treats
- * as one.
+ * Tags of recordings that this test skips: they have no answer, an incomplete answer, or several answers, which this
+ * SDK merges into one.
  */
 const failing = ['error_in_200', 'midstream_error', 'truncated_stream', 'n>1']
 
