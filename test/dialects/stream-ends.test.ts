@@ -322,7 +322,7 @@ describe('content that the Responses API sends only in an event at the end', () 
     }
   })
 
-  test('is sent once if it is the signature of a thought', () => {
+  test('is sent once if it is the signature of reasoning', () => {
     const sealed = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' }
     const open = { ...sealed, encrypted_content: undefined }
     for (const events of [

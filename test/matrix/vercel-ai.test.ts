@@ -23,7 +23,7 @@ async function modelOf(setup: Setup, to: CallerDialect) {
 }
 
 /**
- * OpenAI's chat dialect has no field for thoughts, and the SDK's provider for it does not read the thoughts of other
+ * OpenAI's chat dialect has no field for reasoning, and the SDK's provider for it does not read the reasoning of other
  * services.
  */
 const showsThoughts = (to: CallerDialect) => to !== 'openai-chat'

@@ -56,7 +56,7 @@ function blockOut(part: Part, dropped: DroppedFields): JsonObject[] {
   }
 }
 
-/** A thinking block, or a `redacted_thinking` block for a redacted thought. */
+/** A thinking block, or a `redacted_thinking` block for redacted reasoning. */
 export function thinkingOut(text: string, redacted: boolean, seal: Seal): WireThinking | WireRedactedThinking {
   const value = writeSeal(seal, dialect, redacted ? 'hidden' : 'thought')
   return redacted ? { type: 'redacted_thinking', data: value } : { type: 'thinking', thinking: text, signature: value }

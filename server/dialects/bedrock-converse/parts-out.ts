@@ -74,7 +74,7 @@ function resultOut(part: ToolResultPart, { dropped, traits }: BlockContext): Jso
   }
 }
 
-/** Only Claude accepts its earlier thoughts as input. Other models refuse a thought in the history. */
+/** Only Claude accepts its earlier reasoning as input. Other models refuse reasoning in the history. */
 function thoughtOut(part: ReasoningPart, { dropped, traits }: BlockContext): JsonObject[] {
   if (!traits.isClaude || part.seal?.from !== 'anthropic-messages') {
     dropped.lose('thought', part)

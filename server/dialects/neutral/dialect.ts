@@ -151,8 +151,8 @@ export interface EncodeOptions {
    */
   readonly refusesMetadata?: 'always' | 'unstored'
   /**
-   * For OpenAI's chat: the field in which the service accepts the model's thoughts from earlier turns; absent = it does
-   * not accept them.
+   * For OpenAI's chat: the field in which the service accepts the model's reasoning from earlier turns; absent = it
+   * does not accept them.
    */
   readonly reasoningField?: 'reasoning_content' | 'reasoning_details'
 }

@@ -111,7 +111,7 @@ function resultOut(part: ToolResultPart, dropped: DroppedFields): JsonObject {
   }
 }
 
-/** A model's turn. The text between two thoughts or calls is one message. */
+/** A model's turn. The text between two reasoning parts or calls is one message. */
 function assistantItems(parts: readonly Part[], dropped: DroppedFields, spaces: Namespaces): JsonObject[] {
   const items: JsonObject[] = []
   let textParts: Part[] = []
@@ -173,7 +173,7 @@ function callItem(part: ToolCallPart, native: JsonObject): JsonObject {
   return { type: 'function_call', call_id: id, name, arguments: input || '{}', ...native }
 }
 
-/** A thought as an item. */
+/** A reasoning part as an item. */
 function reasoningItem(part: ReasoningPart, native: JsonObject): JsonObject {
   const { text, full, seal } = part
   return {
