@@ -62,7 +62,7 @@ export function thinkingOut(text: string, redacted: boolean, seal: Seal): WireTh
   return redacted ? { type: 'redacted_thinking', data: value } : { type: 'thinking', thinking: text, signature: value }
 }
 
-/** The `cache_control` field for a cache mark; an empty object without a mark. */
+/** The `cache_control` field for a cache breakpoint; an empty object if there is none. */
 export function cacheOut(mark: CacheMark | undefined): JsonObject {
   if (!mark) return {}
   return { cache_control: { type: 'ephemeral', ...((mark.ttl === '5m' || mark.ttl === '1h') && { ttl: mark.ttl }) } }

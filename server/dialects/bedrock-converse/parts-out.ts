@@ -47,7 +47,7 @@ function blockOut(part: Part, context: BlockContext): JsonObject[] {
   }
 }
 
-/** A cache mark as a separate block after the content that it covers. Only some models support it. */
+/** A cache breakpoint as a separate block after the content that it covers. Only some models support it. */
 export function cacheOut(mark: CacheMark | undefined, { traits, dropped }: BlockContext): JsonObject[] {
   if (!mark) return []
   if (traits.caches) return [{ cachePoint: { type: 'default', ...(mark.ttl === '1h' && { ttl: '1h' }) } }]

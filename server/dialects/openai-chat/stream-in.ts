@@ -99,7 +99,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
     return events
   }
 
-  /** Many services omit the end mark. An answer is complete when all of its choices have a finish reason. */
+  /** Many services omit the end marker. An answer is complete when all of its choices have a finish reason. */
   finish(): StreamEvent[] {
     if (this.#ended) return []
     const choices = [...this.#choices.values()]
@@ -112,8 +112,8 @@ export class ChunkStreamDecoder implements StreamDecoder {
   }
 
   /**
-   * The end mark completes an answer even if the service sent no finish reason, unless the finish reason may have been
-   * in an unreadable event.
+   * The end marker completes an answer even if the service sent no finish reason, unless the finish reason may have
+   * been in an unreadable event.
    */
   #done(): StreamEvent[] {
     if (this.#hasGap && [...this.#choices.values()].some(({ stopped }) => !stopped)) return this.#end([unreadableEvent])

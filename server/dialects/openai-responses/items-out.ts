@@ -72,8 +72,8 @@ function nativeOut(part: Part & { type: 'text' }, dropped: DroppedFields): JsonO
 }
 
 /**
- * A cache mark. It is written only if it came from a caller of this dialect. A mark from another dialect is dropped,
- * because OpenAI caches automatically.
+ * A cache breakpoint. It is written only if it came from a caller of this dialect. A breakpoint from another dialect is
+ * dropped, because OpenAI caches automatically.
  */
 function markOut(mark: CacheMark | undefined, dropped: DroppedFields): JsonObject {
   if (!mark) return {}

@@ -9,7 +9,7 @@ import type { Stopped } from '../failures/refused-answer.ts'
 /** The state of one choice. */
 interface ChoiceSoFar {
   hasRefused: boolean
-  /** The stop reason in neutral form; undefined = the choice has not stopped. */
+  /** The stop reason in neutral form (the same for all dialects); undefined = the choice has not stopped. */
   stop: string | undefined
 }
 
