@@ -73,7 +73,7 @@ export class Walk implements AsyncDisposable {
     }
     const installation = new Installation(databaseUrl.startsWith('postgres') ? databaseUrl : undefined, {
       INITIAL_ROOT_PASSWORD: rootPassword,
-      // Every call reports a different client address, so that the rate limits per address do not affect the walk.
+      // Every request reports a different client address, so that the rate limits per address do not affect this test.
       TRUSTED_PROXIES: '127.0.0.1',
     })
     const walk = new Walk(installation, await installation.start(), services, kind)
