@@ -106,7 +106,7 @@ function mayEndWithin({ metric, never, othersOpen, retryAfter }: ChannelFull, wa
 /**
  * Tries all suitable channels, the best first. If all are full, returns the limit that each has reached. After a full
  * channel, a channel that is paused or has an open breaker is skipped, because it is better to wait for a healthy
- * channel. With `restsToo`, it is not skipped.
+ * channel. With `restsToo`, such a channel is tried as well.
  */
 async function tryAll(
   deps: RelayDeps,

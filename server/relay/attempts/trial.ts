@@ -54,8 +54,8 @@ export function newTrial(
 }
 
 /**
- * Makes one attempt. Returns a response for the caller, or the reason why the attempt failed. The calling code must
- * settle or release the hold until the attempt takes the hold over.
+ * Makes one attempt. Returns a response for the caller, or the reason why the attempt failed. Until the attempt takes
+ * over the hold, the calling code is responsible for releasing it.
  */
 export type MakeAttempt<Call extends AnyCall, Answer = Response> = (
   deps: RelayDeps,
