@@ -27,7 +27,7 @@ export interface Person {
   headers: Record<string, string>
 }
 
-/** The credentials that the users of a walk use. */
+/** The credentials that the users of a walk (a run of requests through all endpoints) use. */
 export type LoginKind = 'cookie' | 'access token'
 
 const rootPassword = 'root password of the walk'
