@@ -59,7 +59,10 @@ export type StreamSignal =
   /** The event can be neither decoded nor skipped, so the stream ends with an error. */
   | 'garbage'
 
-/** Meters one stream in one dialect. It is fed the data of every event, in order. */
+/**
+ * Reads the events of one stream, to know its usage, its text and how it ended. `feed` is called with the data of every
+ * event, in order.
+ */
 export interface StreamMeter {
   /**
    * Counts the content of the events in `text`, from position `from`, without parsing them. Stops at the first event
@@ -151,8 +154,8 @@ export interface EncodeOptions {
    */
   readonly refusesMetadata?: 'always' | 'unstored'
   /**
-   * For OpenAI's chat: the field in which the service accepts the model's reasoning from earlier turns; absent = it
-   * does not accept them.
+   * For OpenAI's chat: the field in which the service accepts the model's reasoning from earlier turns; absent = the
+   * service does not accept earlier reasoning.
    */
   readonly reasoningField?: 'reasoning_content' | 'reasoning_details'
 }
@@ -181,8 +184,8 @@ export interface Frame {
 }
 
 /**
- * Decodes one upstream stream. It is fed the data of every event, in order. For an event that cannot be read it returns
- * `unreadableEvent`, and it accepts further events after that.
+ * Decodes one upstream stream. `push` is called with the data of every event, in order. For an event that cannot be
+ * read it returns `unreadableEvent`, and it accepts further events after that.
  */
 export interface StreamDecoder {
   push(data: string): StreamEvent[]
