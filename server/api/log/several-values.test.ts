@@ -141,7 +141,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('live rows are selected in the same way', () => {
+  test('rows of the live log are selected by the same filters as rows of a list', () => {
     const filter = { model_name: ['gpt-4o', 'o3'], not_username: ['eve'], channel: [] }
     const wanted = rows.filter((row) => /gpt-4o|o3/.test(row.model_name) && row.username !== 'eve')
     expect(rows.filter((row) => isWanted({ id: 1, ...row } as never, filter))).toEqual(wanted)

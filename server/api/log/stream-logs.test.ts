@@ -113,7 +113,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await events.close()
   })
 
-  test("groups are the users' groups at the time when a row is sent", async () => {
+  test("a group filter uses the group that the row's user has when the row is sent", async () => {
     await api.store.write((trx) => trx.updateTable('users').set({ group: 'vip' }).where('id', '=', ada.id).execute())
     const events = await open('stream?not_group=default')
     await add({ quota: 2, user_id: admin.id })
