@@ -17,7 +17,6 @@ import { isPostgresUrl } from './lib/network/database-url.ts'
 import { parseNetwork } from './lib/network/ip-network.ts'
 import { isExecutableFile } from './lib/program-files.ts'
 import { randomHex } from './lib/secrets/ids.ts'
-import { ownVariables } from './own-variables.ts'
 
 /** All settings from the environment, read once. */
 export interface Config {
@@ -193,10 +192,24 @@ export function loadCommandSecretKey(env: Env = process.env): string {
 
 /** The passphrase of exports; undefined if it is not set. */
 export function exportPassphrase(env: Env = process.env): string | undefined {
-  const value = valuesOf(env)
   // The passphrase is not trimmed, because a passphrase that is read from a file is not trimmed either.
-  return value('TOLLGATE_EXPORT_PASSPHRASE') && env['TOLLGATE_EXPORT_PASSPHRASE']
+  return valuesOf(env)('TOLLGATE_EXPORT_PASSPHRASE') && env['TOLLGATE_EXPORT_PASSPHRASE']
 }
+
+/** Variables of the installation itself. Configuration files must not refer to them. */
+const ownVariables: ReadonlySet<string> = new Set([
+  'SECRET_KEY',
+  'DATABASE_URL',
+  'SQL_DSN',
+  'INITIAL_ROOT_PASSWORD',
+  'INITIAL_ROOT_TOKEN',
+  'INITIAL_ROOT_ACCESS_TOKEN',
+  'METRICS_TOKEN',
+  'LOG_SINK_URL',
+  'TOLLGATE_BACKUP_PASSPHRASE',
+  'TOLLGATE_EXPORT_PASSPHRASE',
+  'TOLLGATE_NEW_SECRET_KEY',
+])
 
 /**
  * The value of a variable that a configuration file names. Throws an error whose message is a sentence if the variable
