@@ -15,7 +15,8 @@ import { ImportFailed } from './import-failed.ts'
 import { createLeftoverFile } from './leftover-file.ts'
 import type { Program } from './program.ts'
 import { keepsIds, recognise } from './programs.ts'
-import { firstOpenCharge, type LogSums, logSums, refuseLargeIds } from './source-sums.ts'
+import { refuseIds } from './refuse-ids.ts'
+import { firstOpenCharge, type LogSums, logSums } from './source-sums.ts'
 import { openImport, openSource } from './sources/open-source.ts'
 import { pages, type SourceDatabase } from './sources/source-database.ts'
 import { unlessCancelled } from './sources/unless-cancelled.ts'
@@ -38,14 +39,14 @@ export async function runImport(deps: ImportDeps, options: ImportOptions): Promi
   const source = await unlessCancelled(openImport(options.from, needs, access), deps.signal)
   try {
     const program = await recognise(source)
-    await refuseLargeIds(source)
+    await refuseIds(source)
     const logs = options.logsFrom === undefined ? source : await open(options.logsFrom)
     try {
       if (!logs.tables.has('logs'))
         throw new ImportFailed(
           `${logs.label} has no table logs. If the log is in a database of its own, give its address with --logs-from.`,
         )
-      if (logs !== source) await refuseLargeIds(logs)
+      if (logs !== source) await refuseIds(logs)
       return await importFrom(deps, options, { source, logs, program })
     } finally {
       if (logs !== source) await logs.close()
