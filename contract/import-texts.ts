@@ -165,6 +165,12 @@ export const importTexts = {
     'The table {name} has several rows with the id {number}. Correct or delete these rows in the source, and import again.',
   fault_unopened:
     '{source} cannot be opened ({reason}). Check that this user may read the file and write to its folder. If its program did not end cleanly, start and stop it once, or import from a copy of the file and all files beside it.',
+  fault_full:
+    'The disk of this installation cannot be written ({reason}). Free some space, and import again. Nothing was changed.',
+  fault_full_log:
+    'The disk of this installation cannot be written ({reason}). The accounts and a part of the log are imported. Free some space, and import again: it continues where it stopped.',
+  fault_full_temporary:
+    'The disk for temporary files cannot be written ({reason}). Free some space, or set SQLITE_TMPDIR to a folder on another disk, and run the command again.',
   fault_sums:
     'The sums differ, so nothing was imported: {name} is {there} there, corrected by {corrected}, but {here} here. If the source is in use, stop its program and run the command again.',
 } as const

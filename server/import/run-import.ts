@@ -2,10 +2,12 @@ import { join } from 'node:path'
 import type { ImportPart, ImportReport, SumLine } from '../../contract/api/import.ts'
 import { optionDefinitions } from '../../contract/options.ts'
 import type { ImportDeps, ImportOptions } from '../jobs/import-engine.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { OpenedStore } from '../store/connection/open-options.ts'
 import { type ImportRow, importById, journalOf } from '../store/imports/journal.ts'
 import { loneRoot } from '../store/imports/target.ts'
 import { optionRows } from '../store/installation/options.ts'
+import { isFull } from '../store/statements/database-errors.ts'
 import { rollUpUsage } from '../store/usage/usage-rollup.ts'
 import { type BaseResult, copyBase } from './copy/copy-base.ts'
 import { copyLogs } from './copy/copy-logs.ts'
@@ -85,12 +87,26 @@ async function importFrom(deps: ImportDeps, options: ImportOptions, sources: Sou
       'The installation already has users, channels or a log. Add to them (--merge), or import into a new installation.',
     )
   progress({ stage: 'accounts', done: 0, total: 0 })
-  const base = await copyBase({ deps, sources, wants, earlier, root, log: all, dryRun: options.dryRun, leftovers })
+  const given = { deps, sources, wants, earlier, root, log: all, dryRun: options.dryRun, leftovers }
+  const base = await copyBase(given).catch((error: unknown) => {
+    if (!isFull(error)) throw error
+    throw new ImportFailed(
+      `The disk of this installation cannot be written (${messageOf(error)}). Free some space, and import again. Nothing was changed.`,
+      { cause: error },
+    )
+  })
   const report = baseReport({ options, sources, base, earlier })
   if (!options.dryRun) await tellNodes(store)
   if (wants('logs')) {
     if (options.dryRun) report.added.logs = log.rows
-    else await importLogs(deps, options, { sources, importId: base.importId, log, report })
+    else
+      await importLogs(deps, options, { sources, importId: base.importId, log, report }).catch((error: unknown) => {
+        if (!isFull(error)) throw error
+        throw new ImportFailed(
+          `The disk of this installation cannot be written (${messageOf(error)}). The accounts and a part of the log are imported. Free some space, and import again: it continues where it stopped.`,
+          { cause: error },
+        )
+      })
     report.changedMeanwhile = (await logSums(logs, program, { after: all.lastId })).rows > 0
   }
   if (open) report.openCharges = open.count

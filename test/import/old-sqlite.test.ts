@@ -176,11 +176,11 @@ test('rows in a write-ahead log that is still open are imported, and the files b
 describe('a file that cannot be read ends the command with one sentence and exit code 1', () => {
   const cases: [name: string, source: () => string | [string, () => void], words: string][] = [
     ['cut in the header', () => cut(60), 'not a SQLite database'],
-    ['cut after the first page', () => cut(4096), 'damaged'],
-    ['cut within a page', () => cut(3 * 4096 + 100), 'damaged'],
-    ['without its last page', () => cut(-4096), 'damaged'],
-    ['without its last byte', () => cut(-1), 'damaged'],
-    ['overwritten in the middle', () => overwritten(), 'damaged'],
+    ['cut after the first page', () => cut(4096), 'It is damaged or not a SQLite database: copy it again'],
+    ['cut within a page', () => cut(3 * 4096 + 100), 'It is damaged or not a SQLite database: copy it again'],
+    ['without its last page', () => cut(-4096), 'It is damaged or not a SQLite database: copy it again'],
+    ['without its last byte', () => cut(-1), 'It is damaged or not a SQLite database: copy it again'],
+    ['overwritten in the middle', () => overwritten(), 'It is damaged or not a SQLite database: copy it again'],
     [
       'with rows without an id',
       () =>
