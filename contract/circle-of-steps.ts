@@ -1,4 +1,4 @@
-/** A virtual model reduced to its name and its steps, which can form a circle. */
+/** A virtual model reduced to its name and its steps, which can form a cycle. */
 export interface Stepping {
   readonly name: string
   readonly steps: readonly { readonly model: string }[]

@@ -207,7 +207,9 @@ const ownVariables: ReadonlySet<string> = new Set([
   'INITIAL_ROOT_ACCESS_TOKEN',
   'METRICS_TOKEN',
   'LOG_SINK_URL',
+  'TOLLGATE_BACKUP_PASSPHRASE',
   'TOLLGATE_EXPORT_PASSPHRASE',
+  'TOLLGATE_NEW_SECRET_KEY',
 ])
 
 /**

@@ -44,7 +44,7 @@ describe('the pages', () => {
     expect(read('docs/options.md')).toBe(optionsPage())
   })
 
-  test('api.md lists exactly the existing management calls, with the role that each requires', () => {
+  test('api.md lists exactly the existing endpoints of the management API, with the role that each requires', () => {
     const rows = [...read('docs/api.md').matchAll(/^\| `([A-Z]+ \/api\/\S+)` \| (\w+) \|/gm)]
     const served = Object.values(api).flatMap((group) =>
       Object.values(group).map((endpoint) => `${endpoint.method} ${endpoint.path}: ${endpoint.access}`),

@@ -11,6 +11,7 @@ const rows = [
   ['g …', 'keys.go'],
   ['/', 'keys.search'],
   ['j k', 'keys.rows'],
+  ['Enter', 'keys.open'],
   ['x', 'keys.select'],
   ['e', 'keys.edit'],
   ['c', 'keys.copy'],

@@ -22,6 +22,8 @@ import { text } from '../lib/text.ts'
 const leastLetters = 2
 const pauseMs = 250
 const mostOfKind = 5
+/** How many matches of each kind are read, to show the best of them. */
+const mostRead = 50
 
 /** Opens a page of the console. */
 type Go = (to: { to: string; search?: Record<string, string> }) => void
@@ -55,7 +57,7 @@ const channelTypes = () =>
 
 /** Tokens, channels, users and redemption codes whose name or id matches the typed text. */
 async function findThings(words: string, user: SessionUser, go: Go, signal: AbortSignal): Promise<Command[]> {
-  const input = { query: { keyword: words } }
+  const input = { query: { keyword: words, size: mostRead } }
   const options = { signal, quiet: true }
   const own: Kind = {
     id: 'token',
@@ -90,25 +92,38 @@ async function findThings(words: string, user: SessionUser, go: Go, signal: Abor
     [own, ...(isAdmin(user) ? others : [])].map(async ({ id, group, ask }) => {
       // If the search for one kind fails, the results of the other kinds are still shown.
       const rows = await ask().catch(() => [])
-      return rows.slice(0, mostOfKind).map(
-        (row): Command => ({
-          id: `${id} ${row.id}`,
-          group,
-          label: row.name || `#${row.id}`,
-          detail: row.detail,
-          dot: row.dot,
-          ...(row.provider !== undefined && { provider: row.provider }),
-          run: () =>
-            go(
-              id === 'redemption'
-                ? { to: `/redemption/edit/${row.id}` }
-                : { to: `/${id}`, search: { peek: String(row.id) } },
-            ),
-        }),
-      )
+      return bestFirst(rows, words)
+        .slice(0, mostOfKind)
+        .map(
+          (row): Command => ({
+            id: `${id} ${row.id}`,
+            group,
+            label: row.name || `#${row.id}`,
+            detail: row.detail,
+            dot: row.dot,
+            ...(row.provider !== undefined && { provider: row.provider }),
+            run: () =>
+              go(
+                id === 'redemption'
+                  ? { to: `/redemption/edit/${row.id}` }
+                  : { to: `/${id}`, search: { peek: String(row.id) } },
+              ),
+          }),
+        )
     }),
   )
   return found.flat()
+}
+
+/** Names that equal the typed text come first, then those that begin with it. The others keep their order. */
+function bestFirst(rows: readonly Found[], words: string): Found[] {
+  const typed = words.toLowerCase()
+  const rank = ({ id, name }: Found) => {
+    const known = name.toLowerCase()
+    if (known === typed || String(id) === typed) return 0
+    return known.startsWith(typed) ? 1 : 2
+  }
+  return rows.toSorted((one, other) => rank(one) - rank(other))
 }
 
 const lineOf = (parts: readonly (string | undefined)[]) => parts.filter((part) => part).join(' · ')

@@ -1,5 +1,6 @@
 import { Bell, CircleAlert, CircleCheck, Info, TriangleAlert, X } from 'lucide-react'
 import { Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { createPortal } from 'react-dom'
 import { lazy } from '../lib/lazy.ts'
 import { useText } from '../lib/text.ts'
 import { attachScreen, type ToastKind, type ToastMessage } from '../lib/toast.ts'
@@ -48,11 +49,14 @@ export function Toaster() {
   }, [close])
   useJump(region)
 
-  return (
+  // Base UI hides everything outside an open dialog from screen readers: all elements of the body, except those with
+  // `aria-live`. With "off", each toast is announced only by its own role.
+  return createPortal(
     <section
       ref={region}
       aria-label={t('toast.region')}
       tabIndex={-1}
+      aria-live="off"
       className="fixed right-3 bottom-3 z-70 [body:has([data-at-end])_&]:bottom-34 [body:has([data-at-end=tall])_&]:bottom-44 w-[22rem] max-w-[calc(100vw-1.5rem)] outline-none max-sm:right-auto max-sm:left-1/2 max-sm:-translate-x-1/2"
       onPointerEnter={() => setPaused(true)}
       onPointerLeave={() => setPaused(false)}
@@ -67,7 +71,8 @@ export function Toaster() {
           </Suspense>
         ))}
       </ol>
-    </section>
+    </section>,
+    document.body,
   )
 }
 

@@ -13,11 +13,13 @@ export type FacetSearch = { [Name in FacetName | `not_${FacetName}`]?: string | 
 export const parseFacets = texts(
   'model',
   'token',
+  'project',
   'user',
   'channel',
   'in',
   'not_model',
   'not_token',
+  'not_project',
   'not_user',
   'not_channel',
   'not_in',

@@ -1,20 +1,22 @@
 import type { FacetName, FacetSearch } from './facet-search.ts'
 import { severalOf } from './several.ts'
 
-export const facetNames = ['model', 'token', 'user', 'channel', 'in'] as const satisfies readonly FacetName[]
+export const facetNames = ['model', 'token', 'project', 'user', 'channel', 'in'] as const satisfies readonly FacetName[]
 
-/** The facets on servers that accept only one value for each. Such servers have no facet for groups. */
+/** The facets on servers that accept only one value for each. Such servers have no facets for projects and groups. */
 export const classicNames = ['model', 'token', 'user', 'channel'] as const satisfies readonly FacetName[]
 
 /** A search without facets. */
 export const noFacets = {
   model: undefined,
   token: undefined,
+  project: undefined,
   user: undefined,
   channel: undefined,
   in: undefined,
   not_model: undefined,
   not_token: undefined,
+  not_project: undefined,
   not_user: undefined,
   not_channel: undefined,
   not_in: undefined,
@@ -61,6 +63,8 @@ export function facetQuery(search: FacetSearch, admin: boolean) {
     not_model_name: values('not_model'),
     token_name: values('token'),
     not_token_name: values('not_token'),
+    project: values('project'),
+    not_project: values('not_project'),
     ...(admin && {
       username: values('user'),
       not_username: values('not_user'),

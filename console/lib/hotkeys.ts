@@ -40,6 +40,8 @@ function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.altKey || event.isComposing) return
   const name = nameOf(event)
   if (!name.startsWith('mod+') && (isTyping(event.target) || isOverlaid() || !singleKeysOn())) return
+  // On a button or a link, Enter presses it.
+  if (name === 'enter' && event.target instanceof HTMLElement && event.target.closest('a, button, summary')) return
   // The times at which the keys were pressed are compared, because a busy page may receive both events late.
   const waiting = first && event.timeStamp - first.atMs < sequenceMs ? first.key : undefined
   first = undefined

@@ -136,5 +136,7 @@ export const auditEn = {
   'audit.older': 'older than {time}',
   'audit.logsOlder': '{count, plural, one {# log entry} other {# log entries}} older than {time}',
   'audit.keys': '{count, plural, one {# key} other {# keys}}',
+  'audit.session': '{name}: {client}, logged in {time}',
+  'audit.sessions': '{name}: {count, plural, one {# session} other {# sessions}}',
   'audit.copyOf': 'of channel {id}',
 } as const satisfies Record<`audit.do.${AuditAction}`, string> & Record<string, string>

@@ -135,5 +135,7 @@ export const auditJa = {
   'audit.older': '{time} より前',
   'audit.logsOlder': '{time} より前のログ {count, plural, other {# 件}}',
   'audit.keys': '{count, plural, other {キー # 個}}',
+  'audit.session': '{name}：{client}、{time} にログイン',
+  'audit.sessions': '{name}：{count, plural, other {セッション # 件}}',
   'audit.copyOf': 'チャネル {id} の複製',
 } as const satisfies Translation<'audit'>

@@ -135,5 +135,7 @@ export const auditZh = {
   'audit.older': '早于 {time}',
   'audit.logsOlder': '{count, plural, other {# 条}}早于 {time} 的日志',
   'audit.keys': '{count, plural, other {# 个}}密钥',
+  'audit.session': '{name}：{client}，登录于 {time}',
+  'audit.sessions': '{name}：{count, plural, other {# 个}}会话',
   'audit.copyOf': '复制自渠道 {id}',
 } as const satisfies Translation<'audit'>

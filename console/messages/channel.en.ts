@@ -153,6 +153,8 @@ export const channelEn = {
   'channel.peek.revive': 'Resume paused keys',
   'channel.peek.revived': '{count, plural, one {# key resumed} other {# keys resumed}}',
   'channel.peek.removeDead': 'Delete paused keys',
+  'channel.peek.removeDead.title': 'Delete {count, plural, one {# paused key} other {# paused keys}} of {name}?',
+  'channel.peek.removeDead.text': 'Deleting the keys cannot be undone. To use one of them again, you have to enter it.',
   'channel.peek.removedDead': '{count, plural, one {# key deleted} other {# keys deleted}}',
   'channel.peek.address': 'Base URL',
   'channel.peek.defaultAddress': 'Provider default',

@@ -154,6 +154,8 @@ export const channelJa = {
   'channel.peek.revive': '一時停止中のキーを再開',
   'channel.peek.revived': '{count, plural, other {# 個のキーを再開しました}}',
   'channel.peek.removeDead': '一時停止中のキーを削除',
+  'channel.peek.removeDead.title': '{name} の一時停止中のキー {count, plural, other {# 個}}を削除しますか？',
+  'channel.peek.removeDead.text': '削除は元に戻せません。再び使うには、キーを入力し直す必要があります。',
   'channel.peek.removedDead': '{count, plural, other {# 個のキーを削除しました}}',
   'channel.peek.address': 'ベース URL',
   'channel.peek.defaultAddress': 'プロバイダーの既定値',

@@ -151,6 +151,8 @@ export const channelZh = {
   'channel.peek.revive': '重新使用已停用的密钥',
   'channel.peek.revived': '已重新使用 {count, number} 个密钥',
   'channel.peek.removeDead': '删除已停用的密钥',
+  'channel.peek.removeDead.title': '删除 {name} 的 {count, plural, other {# 个}}已停用的密钥？',
+  'channel.peek.removeDead.text': '删除后无法恢复。要再次使用，需要重新输入密钥。',
   'channel.peek.removedDead': '已删除 {count, number} 个密钥',
   'channel.peek.address': '地址',
   'channel.peek.defaultAddress': '该类型的默认地址',

@@ -15,6 +15,9 @@ export const commonEn = {
   'app.newVersion': 'New version available: {version}. Reload the page to use it.',
   'app.reload': 'Reload',
 
+  'client.of': '{browser} on {system}',
+  'client.unknown': 'Unknown client',
+
   'menu.home': 'Home',
   'menu.chat': 'Chat',
   'menu.about': 'About',

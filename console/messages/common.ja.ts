@@ -16,6 +16,9 @@ export const commonJa = {
   'app.newVersion': '新しいバージョン {version} があります。ページを再読み込みすると利用できます。',
   'app.reload': '再読み込み',
 
+  'client.of': '{system} の {browser}',
+  'client.unknown': '不明なクライアント',
+
   'menu.home': 'ホーム',
   'menu.chat': 'チャット',
   'menu.about': 'このサイトについて',

@@ -16,6 +16,9 @@ export const commonZh = {
   'app.newVersion': '新版本可用：{version}，请重新加载页面。',
   'app.reload': '重新加载',
 
+  'client.of': '{system} 上的 {browser}',
+  'client.unknown': '未知客户端',
+
   'menu.home': '首页',
   'menu.chat': '聊天',
   'menu.about': '关于',

@@ -28,9 +28,11 @@ export const paletteEn = {
   'keys.title': 'Keyboard shortcuts',
   'keys.palette': 'Search and commands',
   'keys.help': 'Keyboard shortcuts',
-  'keys.go': 'Go to a page: g, then h t l c r u s p',
+  'keys.go':
+    'Go to a page: g, then h Home, t Tokens, l Logs, c Channels, r Redemptions, u Users, s Settings, p Playground',
   'keys.search': 'Search the list',
   'keys.rows': 'Next or previous row',
+  'keys.open': 'Open the row',
   'keys.select': 'Select the row',
   'keys.edit': 'Edit the row',
   'keys.copy': "Copy the row's key",

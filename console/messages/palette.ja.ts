@@ -29,9 +29,11 @@ export const paletteJa = {
   'keys.title': 'キーボードショートカット',
   'keys.palette': '検索とコマンド',
   'keys.help': 'キーボードショートカット',
-  'keys.go': 'ページへ移動：g に続けて h t l c r u s p',
+  'keys.go':
+    'ページへ移動：g に続けて h ホーム、t トークン、l ログ、c チャネル、r 引き換えコード、u ユーザー、s 設定、p プレイグラウンド',
   'keys.search': '一覧を検索',
   'keys.rows': '次または前の行',
+  'keys.open': '行を開く',
   'keys.select': '行を選択',
   'keys.edit': '行を編集',
   'keys.copy': '行のキーをコピー',

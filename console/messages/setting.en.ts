@@ -199,7 +199,7 @@ export const settingEn = {
   'ratio.reset': 'Remove entry for {name}',
   'ratio.add.model': 'New model',
   'ratio.add.group': 'New group',
-  'ratio.add.known': '{name} is already in the table',
+  'ratio.add.known': '{name} is already in the table.',
   'ratio.none': 'No results found.',
   'ratio.more': 'Show all {count}',
   'ratio.multiply': 'Multiply shown prices by',

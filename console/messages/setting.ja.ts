@@ -200,7 +200,7 @@ export const settingJa = {
   'ratio.reset': '{name} の値を削除',
   'ratio.add.model': 'モデルを追加',
   'ratio.add.group': 'グループを追加',
-  'ratio.add.known': '{name} はすでに表にあります',
+  'ratio.add.known': '{name} はすでに表にあります。',
   'ratio.none': '結果がありません。',
   'ratio.more': '{count} 件すべてを表示',
   'ratio.multiply': '表示中の価格に掛ける倍率',

@@ -196,7 +196,7 @@ export const settingZh = {
   'ratio.reset': '移除 {name} 的自定义值',
   'ratio.add.model': '新模型',
   'ratio.add.group': '新分组',
-  'ratio.add.known': '{name} 已在表中',
+  'ratio.add.known': '{name} 已在表中。',
   'ratio.none': '未找到结果。',
   'ratio.more': '显示全部 {count} 项',
   'ratio.multiply': '将所显示的乘以',

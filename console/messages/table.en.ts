@@ -10,6 +10,9 @@ export const tableEn = {
   'table.filter.is': '{label}: {value}',
   'table.facet.model': 'Model',
   'table.facet.token': 'Token',
+  'table.facet.project': 'Project',
+  'table.facet.project.hint':
+    'The project of a request is the current project of its token. When a token moves to another project, its earlier requests move with it.',
   'table.facet.user': 'User',
   'table.facet.channel': 'Channel',
   'table.groups': 'Groups',
@@ -22,6 +25,7 @@ export const tableEn = {
   'table.facet.mode.not': 'is not',
   'table.facet.search.model': 'Search models',
   'table.facet.search.token': 'Search tokens',
+  'table.facet.search.project': 'Search projects',
   'table.facet.search.user': 'Search users',
   'table.facet.search.channel': 'Search channels',
   'table.facet.search.in': 'Search groups',

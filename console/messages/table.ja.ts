@@ -11,6 +11,9 @@ export const tableJa = {
   'table.filter.is': '{label}：{value}',
   'table.facet.model': 'モデル',
   'table.facet.token': 'トークン',
+  'table.facet.project': 'プロジェクト',
+  'table.facet.project.hint':
+    'リクエストのプロジェクトは、そのトークンの現在のプロジェクトです。トークンを別のプロジェクトに移すと、過去のリクエストも移ります。',
   'table.facet.user': 'ユーザー',
   'table.facet.channel': 'チャネル',
   'table.groups': 'グループ',
@@ -23,6 +26,7 @@ export const tableJa = {
   'table.facet.mode.not': '除外',
   'table.facet.search.model': 'モデルを検索',
   'table.facet.search.token': 'トークンを検索',
+  'table.facet.search.project': 'プロジェクトを検索',
   'table.facet.search.user': 'ユーザーを検索',
   'table.facet.search.channel': 'チャネルを検索',
   'table.facet.search.in': 'グループを検索',

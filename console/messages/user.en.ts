@@ -68,8 +68,6 @@ export const userEn = {
   'user.peek.seen': 'Last seen {time}',
   'user.peek.since': 'Since {time}',
   'user.peek.current': 'This session',
-  'user.peek.client.unknown': 'Unknown client',
-  'user.peek.client': '{browser} on {system}',
   'user.peek.endOf': 'End session: {client}',
   'user.peek.end': 'End',
   'user.peek.endAll': 'End all sessions',

@@ -69,8 +69,6 @@ export const userJa = {
   'user.peek.seen': '最終アクセス {time}',
   'user.peek.since': '開始 {time}',
   'user.peek.current': '現在のセッション',
-  'user.peek.client.unknown': '不明なクライアント',
-  'user.peek.client': '{system} の {browser}',
   'user.peek.endOf': 'セッションを終了：{client}',
   'user.peek.end': '終了',
   'user.peek.endAll': 'すべてのセッションを終了',

@@ -68,8 +68,6 @@ export const userZh = {
   'user.peek.seen': '最近活动 {time}',
   'user.peek.since': '开始于 {time}',
   'user.peek.current': '当前会话',
-  'user.peek.client.unknown': '未知客户端',
-  'user.peek.client': '{system} 上的 {browser}',
   'user.peek.endOf': '结束会话：{client}',
   'user.peek.end': '结束',
   'user.peek.endAll': '结束全部会话',

@@ -19,6 +19,8 @@ export const ownLogFilter = {
   type: number('1 top-up, 2 call, 3 management, 4 system, 5 channel test, 6 error; 0 means all.'),
   token_name: words('Name of the token'),
   not_token_name: notWords('Name of a token'),
+  project: words('Current project of the token'),
+  not_project: notWords('Project'),
   model_name: words('Name of the model as it was sent upstream'),
   not_model_name: notWords('Name of a model'),
   start_timestamp: number('Epoch seconds, inclusive. 0 means no limit.'),

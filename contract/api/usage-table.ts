@@ -5,7 +5,7 @@ import { listQuery, wordFilter } from './list-query.ts'
 import { allLogFilter } from './log-filter.ts'
 
 /** What a row of a usage table can represent. */
-export const usageDimensions = ['user', 'token', 'model', 'channel', 'day'] as const
+export const usageDimensions = ['user', 'token', 'project', 'model', 'channel', 'day'] as const
 
 export type UsageDimension = (typeof usageDimensions)[number]
 
@@ -42,8 +42,14 @@ export const timeZoneField = z._default(
 const sum = (description: string) => z.int().check(z.describe(description))
 const key = z
   .string()
-  .check(z.describe('The id of the user, token or channel, the model name, or the day (YYYY-MM-DD).'))
-const name = z.string().check(z.describe('The current name or, if the row was deleted, the last known name.'))
+  .check(z.describe('The id of the user, token or channel, the name of the model or project, or the day (YYYY-MM-DD).'))
+const name = z
+  .string()
+  .check(
+    z.describe(
+      'The current name or, if the row was deleted, the last known name. Empty for calls whose token has no project or was deleted.',
+    ),
+  )
 const owner = z.string().check(z.describe('For a token: the name of its user.'))
 
 export const usageRowSchema = z.object({
@@ -106,9 +112,9 @@ export const usageTableApi = {
     access: 'user',
     query: rows,
     data: z.array(usageRowSchema),
-    summary: 'List the usage of every user, token, model, channel or day, or of each pair of two of them',
+    summary: 'List the usage of every user, token, project, model, channel or day, or of each pair of two of them',
     description:
-      'The rows are sorted by quota, highest first, unless `sort` and `order` say otherwise. The header `X-Total-Count` contains the number of rows. The time range is exact to the second, and the figures are the sums of all log rows in it. In a partial hour at either end, only rows that still exist are included. Admins get the calls of all users, other people only their own; `username`, `channel`, rows by channel, and costs and margins are for admins.',
+      'The rows are sorted by quota, highest first, unless `sort` and `order` say otherwise. The header `X-Total-Count` contains the number of rows. The time range is exact to the second, and the figures are the sums of all log rows in it. In a partial hour at either end, only rows that still exist are included. The project of a call is the current project of its token; projects of several users with the same name are one row. Admins get the calls of all users, other people only their own; `username`, `channel`, rows by channel, and costs and margins are for admins.',
   }),
   export: mediaEndpoint({
     method: 'GET',

@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { looseNumberFilter, wordFilter } from './list-query.ts'
 
 /** What log rows and usage can be filtered by. */
-export const valueDimensions = ['model', 'token', 'user', 'channel', 'group'] as const
+export const valueDimensions = ['model', 'token', 'project', 'user', 'channel', 'group'] as const
 
 export type ValueDimension = (typeof valueDimensions)[number]
 
@@ -13,7 +13,9 @@ export const maxValues = 20
 export const usageValueSchema = z.object({
   value: z
     .string()
-    .check(z.describe('What to filter by: the name of the model, token, user or group, or the id of the channel.')),
+    .check(
+      z.describe('What to filter by: the name of the model, token, project, user or group, or the id of the channel.'),
+    ),
   name: z
     .string()
     .check(
@@ -41,7 +43,7 @@ export const usageValuesApi = {
       mine: z.optional(z.enum(['1']).check(z.describe('With 1, admins also get only the values of their own rows.'))),
     }),
     data: z.array(usageValueSchema),
-    summary: 'List the models, tokens, users, channels or groups that occur in the log, most used first',
+    summary: 'List the models, tokens, projects, users, channels or groups that occur in the log, most used first',
     description:
       'Returns at most 20 values. The time range is widened to whole hours (UTC). Log rows that have since been deleted are counted, too. Admins get the values of all log rows, other people those of their own rows.',
   }),

@@ -27,7 +27,7 @@ export const costMetrics: readonly string[] = ['cost', 'margin']
 
 export type UsageMetric = (typeof usageMetrics)[number]
 
-export const usageGroups = ['none', 'model', 'token', 'user', 'channel'] as const
+export const usageGroups = ['none', 'model', 'token', 'project', 'user', 'channel'] as const
 
 export type UsageGroup = (typeof usageGroups)[number]
 
@@ -94,7 +94,7 @@ export const usageSchema = z.object({
   groups: z
     .array(
       z.object({
-        key: z.string().check(z.describe('The model name, or the id of the token, user or channel.')),
+        key: z.string().check(z.describe('The name of the model or project, or the id of the token, user or channel.')),
         name: z.string().check(z.describe('The current name, or the last known name.')),
         total: usageFiguresSchema,
         previous: z.nullable(usageFiguresSchema),
@@ -139,8 +139,8 @@ export const usageApi = {
       compare: z.optional(z.enum(['previous']).check(z.describe('Also returns the totals of the preceding period.'))),
     }),
     data: usageSchema,
-    summary: 'Get usage: one metric over time, by model, token, user or channel',
+    summary: 'Get usage: one metric over time, by model, token, project, user or channel',
     description:
-      'Admins get the calls of all users, other people only their own; `username`, `channel`, grouping by channel and the metrics `cost` and `margin` are for admins. The figures are exact: they are the sums of all log rows of the range, including rows that have since been deleted. Days, weeks (from Monday) and months begin according to `time_zone`, or to `utc_offset` if there is none. If the offset is not a whole number of hours, an hour belongs to the day in which it begins.',
+      'Admins get the calls of all users, other people only their own; `username`, `channel`, grouping by channel and the metrics `cost` and `margin` are for admins. The figures are exact: they are the sums of all log rows of the range, including rows that have since been deleted. The project of a call is the current project of its token. Days, weeks (from Monday) and months begin according to `time_zone`, or to `utc_offset` if there is none. If the offset is not a whole number of hours, an hour belongs to the day in which it begins.',
   }),
 }

@@ -2,7 +2,7 @@ import { ratioOne } from '../billing/price.ts'
 import { ApiFailure } from '../http/api-failure.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** Whether a user may choose a group for a token. Allowed are the user's own group and those in UserUsableGroups. */
+/** True if a user may choose a group for a token: the user's own group, or a group in UserUsableGroups. */
 export function mayUseGroup(
   group: string,
   own: string,

@@ -56,7 +56,6 @@ export function createScheduledBackups(deps: ScheduledBackupDeps): ScheduledBack
   const { store, settings, clock, warn } = deps
 
   const take = () => store.write((trx) => beginRun(trx, backupRun, epochSeconds(clock)))
-  const release = () => store.write((trx) => finishRun(trx, backupRun, epochSeconds(clock)))
 
   /** Makes a backup. `take` must have returned true, so that no other node makes one. Never rejects. */
   async function run(by: string): Promise<void> {
@@ -66,7 +65,6 @@ export function createScheduledBackups(deps: ScheduledBackupDeps): ScheduledBack
     alive.unref()
     try {
       await make(deps, by)
-      await release()
     } catch (error) {
       warn(`the backup could not be recorded: ${reasonOf(error)}`)
     } finally {
@@ -92,7 +90,7 @@ export function createScheduledBackups(deps: ScheduledBackupDeps): ScheduledBack
       if (!(await isDue()) || !(await take())) return
       // Another node may have made the backup between the first check and `take`.
       if (await isDue()) await run('schedule')
-      else await release()
+      else await store.write((trx) => finishRun(trx, backupRun, epochSeconds(clock)))
     },
     async start(by) {
       if (settings.current().BackupStore === 'off') return 'off'
@@ -116,6 +114,10 @@ export function dueAt({ BackupEveryHours, BackupHour }: Schedule, lastGood: numb
   return (Math.floor((lastGood - from) / every) + 1) * every + from
 }
 
+/**
+ * Makes a backup and then removes the oldest ones if there are too many. The transaction that records the end of the
+ * backup also lets the next one begin, so that the list never shows a finished backup while another one is refused.
+ */
 async function make(deps: ScheduledBackupDeps, by: string): Promise<void> {
   const { store, settings, clock, databaseUrl, secretKey, warn } = deps
   const options = settings.current()
@@ -127,7 +129,10 @@ async function make(deps: ScheduledBackupDeps, by: string): Promise<void> {
     warn(`the backup failed: ${reasonOf(error)}`)
     const at = epochSeconds(clock)
     const facts = { place: 'files' as const, host: '', path: '', bytes: 0, made_by: by, error: reasonOf(error) }
-    await store.write((trx) => addBackupRow(trx, { ...facts, started_at: at, finished_at: at }))
+    await store.write(async (trx) => {
+      await addBackupRow(trx, { ...facts, started_at: at, finished_at: at })
+      await finishRun(trx, backupRun, at)
+    })
     return
   }
   const { place, host, path } = target
@@ -156,6 +161,7 @@ async function make(deps: ScheduledBackupDeps, by: string): Promise<void> {
   }
   await store.write(async (trx) => {
     await endBackup(trx, id, { finished_at: epochSeconds(clock), ...result })
+    await finishRun(trx, backupRun, epochSeconds(clock))
     await recordAudit(trx, {
       created_at: epochSeconds(clock),
       actor_id: 0,

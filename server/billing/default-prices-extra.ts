@@ -1,8 +1,9 @@
 /**
- * Default prices that the generated table lacks. They are maintained by hand in the grammar of price-lines.ts. Most are
- * from one-api's table, with errors corrected: older models, Chinese models at ¥7 to the dollar, and models priced per
- * image. A few are prices that the source of the generated table lacks. If a name is in both tables, the price in this
- * table applies. A test lists the names that may be in both.
+ * Default prices that the generated table (default-prices.gen.ts) lacks. They are maintained by hand in the grammar of
+ * price-lines.ts. Most are from one-api's table, with errors corrected: older models, Chinese models at ¥7 to the
+ * dollar, and models priced per image. The others are prices that neither one-api's table nor the generated table has.
+ * If a name is in both the generated table and this one, the price in this table applies. A test lists the names that
+ * may be in both.
  */
 export const extraPriceTable = `
 # openai 0

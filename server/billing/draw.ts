@@ -13,7 +13,7 @@ export interface OpenLease {
   size: number
   /** The units that are not taken by a call. */
   free: number
-  /** The number of calls whose draw the database has not confirmed yet. */
+  /** The number of calls whose draw (the units taken from this lease) the database has not confirmed yet. */
   pending: number
   isEnding: boolean
   usedAtMs: number

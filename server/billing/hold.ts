@@ -12,7 +12,7 @@ export interface Account {
 }
 
 export interface HoldRequest extends Account {
-  /** The requested number of units: the maximum cost of the call, or the first slice of a stream. */
+  /** The requested units: the maximum cost of the call or, for a stream, the cost of the first tokens of output. */
   amount: number
   /** The minimum number of units. With fewer units, the call is refused. */
   least: number

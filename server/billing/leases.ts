@@ -30,8 +30,8 @@ const pollMs = 15
 /** The time during which other processes may still have leases after leases are switched off. */
 const offMs = 60_000
 /**
- * If draws are pending and the database has confirmed none for this long, calls are not paid from leases until it
- * confirms one.
+ * If draws (units that calls take from a lease) are pending and the database has confirmed none for this long, calls
+ * are not paid from leases until it confirms one.
  */
 const stalledMs = 250
 const retryDelaysMs = [50, 200, 1_000, 3_000]
@@ -272,7 +272,7 @@ class NodeLeases implements Leases {
     this.#watch()
   }
 
-  /** Ends a lease. No more calls are paid from it. It is returned when all its draws are confirmed. */
+  /** Ends a lease. No more calls are paid from it. It is returned when the database has confirmed all its draws. */
   #end(lease: OpenLease): void {
     const entry = this.#entries.get(lease.tokenId)
     if (entry?.current === lease) entry.current = undefined

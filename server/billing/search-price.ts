@@ -10,7 +10,7 @@ const chunksPerUnit = 100
  */
 const chunkTokens = 500
 /**
- * The maximum number of tokens that are read of a document, unless the request sets another limit (Cohere, "Rerank":
+ * Longer documents are truncated to this many tokens, unless the request sets another limit (Cohere, "Rerank":
  * max_tokens_per_doc).
  */
 export const usualDocumentTokens = 4096

@@ -9,6 +9,21 @@ import { Installation } from '../../test/helpers/gateway-process.ts'
 import { answer, messages, newToken, promptTokens } from '../../test/money/installed.ts'
 import { openStore } from '../store/connection/open.ts'
 
+/** The variables that contain secrets of the installation itself. */
+const secretVariables = [
+  'SECRET_KEY',
+  'DATABASE_URL',
+  'SQL_DSN',
+  'INITIAL_ROOT_PASSWORD',
+  'INITIAL_ROOT_TOKEN',
+  'INITIAL_ROOT_ACCESS_TOKEN',
+  'METRICS_TOKEN',
+  'LOG_SINK_URL',
+  'TOLLGATE_BACKUP_PASSPHRASE',
+  'TOLLGATE_EXPORT_PASSPHRASE',
+  'TOLLGATE_NEW_SECRET_KEY',
+]
+
 const file = (upstream: string) => `
 version: 1
 options:
@@ -255,7 +270,9 @@ forEachDatabaseUrl((name, freshUrl) => {
         entry('').replace('sk-a', `\${NO_SUCH_VARIABLE}`),
         'line 8, column 5: The environment variable NO_SUCH_VARIABLE is not set',
       ],
-      [entry('').replace('sk-a', `\${SECRET_KEY}`), 'must not refer to SECRET_KEY'],
+      ...secretVariables.map(
+        (name) => [entry('').replace('sk-a', `\${${name}}`), `must not refer to ${name}`] as [string, string],
+      ),
       [entry('').replace('sk-a', '{ file: /no/such/file }'), 'There is no file /no/such/file'],
       [
         entry('').replace('sk-a', `{ file: ${it.installation.folder}/tollgate.db }`),

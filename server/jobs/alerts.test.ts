@@ -83,7 +83,7 @@ forEachDatabase((_, openFresh) => {
   }
 
   describe('states of rules', () => {
-    test('a rule sends one message when it fires, keeps firing near the threshold, and is resolved five minutes after the value has left that range', async () => {
+    test('a rule sends one message when it fires, keeps firing while the value is near the threshold, and is resolved when the value has been clearly better for five minutes', async () => {
       await addRule({ kind: 'own_balance', threshold: 1000 })
       expect(await pass()).toEqual([])
       await setUser({ quota: 999 })

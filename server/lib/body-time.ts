@@ -1,12 +1,12 @@
 import { runningTimer } from './running-timer.ts'
 
-const slowestBytesPerMs = 32
+const slowestBytesPerMs = (32 * 1024) / 1000
 /** The longest delay that a timer supports, in milliseconds. */
 const mostMs = 2 ** 31 - 1
 
 /**
  * How long a request body may take to arrive, in milliseconds. The limit is the time for which a caller may be silent,
- * plus one second for every 32,000 bytes. Returns 0 (no limit) if `callerIdleMs` is 0.
+ * plus one second for every 32 KiB. Returns 0 (no limit) if `callerIdleMs` is 0.
  */
 export function bodyTimeMs(callerIdleMs: number, bytes: number): number {
   return callerIdleMs > 0 ? Math.min(callerIdleMs + bytes / slowestBytesPerMs, mostMs) : 0

@@ -90,7 +90,7 @@ describe('parseJson gives the same result with and without an outline:', () => {
       if (!outline) continue
       outlined++
       expect(Buffer.compare(outline.restored(outline.text), bytes)).toBe(0)
-      // With every mark replaced by its string, the value must be the same as without an outline.
+      // With every placeholder replaced by its string, the value must be the same as without an outline.
       const whole: unknown = JSON.parse(outline.text, (_, each: unknown) =>
         typeof each === 'string' ? outline.textOf(each) : each,
       )
@@ -151,7 +151,7 @@ test('an edited outline is restored to the same bytes as the edited text', async
   }
 })
 
-test('a mark that was put into another text, or changed, is refused', async () => {
+test('a placeholder that was put into another text, or changed, is refused', async () => {
   const { parsed } = await outcome(new TextEncoder().encode(`{"content":"${'text '.repeat(20_000)}"}`), true)
   const outline = parsed?.outline
   if (!outline) throw new Error('no outline')

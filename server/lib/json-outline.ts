@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { type TextSize, TextSizer } from './text-sizer.ts'
 
 /**
- * The beginning of every mark, the short string that replaces a long one. Nobody can guess it, so no string in a
- * caller's text can look like a mark.
+ * The beginning of every placeholder, the short string that replaces a long one. It is random, so no string in a
+ * caller's text can look like a placeholder.
  */
 const key = `${randomBytes(12).toString('hex')}~`
 const openMark = `"${key}`
-/** The end of every mark. A text that begins with a mark and continues after this end does not count as a mark. */
+/** The end of every placeholder. A text that continues after this end is not a placeholder. */
 const keyEnd = '~'
 
 const byteOrderMark = 0xef
@@ -20,14 +20,15 @@ const byteOrderMark = 0xef
 const leastShare = 0.75
 
 /**
- * A JSON text in which long strings have been replaced by marks, which are short strings. Decoding and parsing a long
- * text takes several megabytes of new memory for each megabyte of text, but most code needs only the structure, the
- * short values and the sizes of the long strings. The whole text is decoded and parsed only when it is first needed.
+ * A JSON text in which long strings have been replaced by placeholders, which are short strings. Decoding and parsing a
+ * long text takes several megabytes of new memory for each megabyte of text, but most code needs only the structure,
+ * the short values and the sizes of the long strings. The whole text is decoded and parsed only when it is first
+ * needed.
  */
 export class JsonOutline {
   /** The original text, which is valid JSON in UTF-8. */
   readonly bytes: Uint8Array
-  /** The JSON text with the marks, and its parsed value. */
+  /** The JSON text with the placeholders, and its parsed value. */
   readonly text: string
   readonly value: unknown
   readonly #buffer: Buffer
@@ -63,17 +64,17 @@ export class JsonOutline {
     return this.#whole
   }
 
-  /** The size of the string that a mark replaces; undefined if the text is not a mark. */
+  /** The size of the string that a placeholder replaces; undefined if the text is not a placeholder. */
   sizeOf(text: string): TextSize | undefined {
     return text.startsWith(key) ? this.#sizes[indexIn(text)] : undefined
   }
 
-  /** True if a text contains a mark. */
+  /** True if a text contains a placeholder. */
   isMarked(text: string): boolean {
     return text.includes(key)
   }
 
-  /** The string that a mark replaces. Any other text is returned unchanged. */
+  /** The string that a placeholder replaces. Any other text is returned unchanged. */
   textOf(text: string): string {
     if (!text.startsWith(key)) return text
     const [start, end] = this.#rangeOf(indexIn(text))
@@ -81,8 +82,8 @@ export class JsonOutline {
   }
 
   /**
-   * Replaces the marks in an edited outline with the original strings and returns the bytes. Throws if a mark was
-   * changed.
+   * Replaces the placeholders in an edited outline with the original strings and returns the bytes. Throws if a
+   * placeholder was changed.
    */
   restored(text: string): Uint8Array {
     const parts: Uint8Array[] = []
@@ -97,7 +98,7 @@ export class JsonOutline {
     return Buffer.concat(parts)
   }
 
-  /** The bytes of a text between two marks. Throws if it contains a part of a mark. */
+  /** The bytes of a text between two placeholders. Throws if it contains a part of a placeholder. */
   #plain(text: string): Uint8Array {
     if (this.isMarked(text)) throw changed()
     return Buffer.from(text)
@@ -125,7 +126,9 @@ export class JsonOutline {
   }
 }
 
-/** The index of the string that a mark replaces; NaN for a text that begins like a mark but is not one. */
+/**
+ * The index of the string that a placeholder replaces; NaN for a text that begins like a placeholder but is not one.
+ */
 function indexIn(mark: string): number {
   const end = mark.length - 1
   return mark.indexOf(keyEnd, key.length) === end ? Number(mark.slice(key.length, end)) : Number.NaN

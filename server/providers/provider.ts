@@ -139,7 +139,7 @@ export interface ChatEndpoint extends Endpoint {
   headersInBody?(headers: Readonly<Record<string, string>>, model: string): HeadersInBody
   /** How the last turn is marked if the model must continue it; absent = the service has no such mark. */
   readonly continues?: ContinuedTurn
-  /** Unlike Anthropic itself, the service accepts thoughts that it did not sign. */
+  /** Unlike Anthropic itself, the service accepts reasoning that it did not sign. */
   readonly takesUnsignedThoughts?: true
   /** The service accepts system messages anywhere in a conversation; absent = only at its start. */
   readonly takesSystemAnywhere?: true

@@ -72,7 +72,7 @@ forEachDatabase((_, openFresh) => {
     expect(await at.rows('channels')).toEqual([])
   })
 
-  test('the stream for the command doctor needs a secret that works once and becomes invalid after three wrong ones', async () => {
+  test('the stream for the `doctor` command needs a secret, which works only once and is invalid after three attempts with a wrong secret', async () => {
     const { store, secrets } = at.api
     const ask = async (secret: string) => {
       const response = await at.api.app.request('/api/doctor', { headers: { 'x-tollgate-doctor': secret } })

@@ -40,17 +40,12 @@ const put = (gateway: GatewayProcess, options: Record<string, string>) =>
 
 /** Makes a backup through the management API, and waits for it. */
 async function backUp(gateway: GatewayProcess): Promise<BackupEntry> {
-  // A backup has been recorded as finished before old files are removed, and until then another one is refused.
+  const list = async () => (await gateway.api<{ backups: BackupEntry[] }>('GET', '/api/backup/')).backups
+  const [before] = await list()
+  await gateway.api('POST', '/api/backup/')
   for (;;) {
-    const refusal = await gateway.api('POST', '/api/backup/').then(() => '', String)
-    if (refusal === '') break
-    if (!refusal.includes('A backup is being made already.')) throw new Error(refusal)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  for (;;) {
-    const { backups } = await gateway.api<{ backups: BackupEntry[] }>('GET', '/api/backup/')
-    const [newest] = backups
-    if (newest && newest.finished_at > 0) return newest
+    const [newest] = await list()
+    if (newest && newest.id !== before?.id && newest.finished_at > 0) return newest
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

@@ -130,7 +130,7 @@ describe('a request', () => {
     ).toEqual(['reasoning_effort'])
   })
 
-  test('keeps the cache breakpoints, signed thoughts and failed results of an Anthropic caller', () => {
+  test('keeps the cache breakpoints, signed reasoning and failed results of an Anthropic caller', () => {
     const { body } = bedrockConverse.encodeRequest(
       dialects['anthropic-messages'].decodeRequest({
         model: claude,

@@ -15,7 +15,7 @@ const candidate = (parts: JsonObject[], rest: JsonObject = {}): JsonObject => ({
   candidates: [{ index: 0, content: { role: 'model', parts }, ...rest }],
 })
 const end = { finishReason: 'STOP' }
-/** A thought and a text from Gemini. The signature of the text arrives without text, as in Gemini's streams. */
+/** A reasoning part and a text from Gemini. The signature of the text arrives without text, as in Gemini's streams. */
 const closingParts: JsonObject[] = [
   { text: 'Hm', thought: true },
   { text: 'Hel' },

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../server/lib/json.ts'
 import { assemble, dataOf, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 
 const call = (id: string) => ({ type: 'tool-call', id, name: 'f', input: '{}' }) as const
-/** A thought, a text and two calls of a service that signs nothing. */
+/** A reasoning part, a text and two calls of a service that signs nothing. */
 const parts = [{ type: 'reasoning', text: 'Hm' }, { type: 'text', text: 'Hello' }, call('a'), call('b')] as const
 const events: StreamEvent[] = [
   { type: 'start' },
@@ -51,12 +51,12 @@ describe('a caller of the Responses API', () => {
     return [thought(whole['output']), thought(end?.['output']), done?.['item'] as JsonObject]
   }
 
-  test('gets thoughts in encrypted form only if it requested reasoning.encrypted_content', () => {
+  test('gets reasoning in encrypted form only if it requested reasoning.encrypted_content', () => {
     for (const item of both(asked)) expect(item?.['encrypted_content']).toBeString()
     for (const item of both({})) expect(item?.['encrypted_content']).toBe(undefined)
   })
 
-  test('sends back a thought, and the gateway decodes the same thought from it', () => {
+  test('sends back a reasoning part, and the gateway decodes the same reasoning from it', () => {
     const [item = {}] = both(asked)
     const { messages } = dialects['openai-responses'].decodeRequest({ model: 'm', input: [item] })
     expect(messages[0]?.parts).toMatchObject([{ type: 'reasoning', text: 'Hm' }])

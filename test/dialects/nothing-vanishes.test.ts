@@ -335,11 +335,11 @@ describe('search options', () => {
   })
 })
 
-describe('a setting that can only be approximated', () => {
+describe('a setting that the service can only approximate is reported as dropped:', () => {
   const ask = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
   const { gemini, 'anthropic-messages': messages, 'openai-responses': responses } = dialects
 
-  test('is reported if it is the level of detail of an image', () => {
+  test('the level of detail of an image', () => {
     const image_url = { url: `data:image/png;base64,${pixel}`, detail: 'low' }
     const wire = { model: 'm', messages: [{ role: 'user', content: [{ type: 'image_url', image_url }] }] }
     expect(droppedOf('openai-chat', wire, messages)).toEqual(['messages.content.image_url.detail'])
@@ -347,7 +347,7 @@ describe('a setting that can only be approximated', () => {
     expect(droppedOf('openai-chat', wire, responses)).toEqual([])
   })
 
-  test('is reported if it makes tool calls match their schemas or is a limit in the answer’s schema', () => {
+  test('strict tool schemas, and limits in the schema of the answer', () => {
     const tools = [{ type: 'function', function: { name: 'look', parameters: schema, strict: true } }]
     expect(droppedOf('openai-chat', { ...ask, tools }, gemini)).toEqual(['tools.function.strict'])
     expect(droppedOf('openai-chat', { ...ask, tools }, cohereChat)).toEqual(['tools.function.strict'])
@@ -358,7 +358,7 @@ describe('a setting that can only be approximated', () => {
     expect(droppedOf('openai-chat', asked, gemini)).toEqual([])
   })
 
-  test('is reported if it is the length of a thinking summary', () => {
+  test('the length of a reasoning summary', () => {
     const asked = { model: 'm', input: 'Hi', reasoning: { effort: 'low', summary: 'detailed' } }
     expect(droppedOf('openai-responses', asked, messages)).toEqual(['reasoning.summary'])
     expect(
@@ -366,7 +366,7 @@ describe('a setting that can only be approximated', () => {
     ).toEqual([])
   })
 
-  test('is reported if it is a number outside the service’s range', () => {
+  test('a number outside the service’s range', () => {
     const asked = { ...ask, temperature: 1.8, frequency_penalty: -1, top_p: 1 }
     expect(droppedOf('openai-chat', asked, cohereChat)).toEqual(['temperature', 'frequency_penalty'])
     expect(droppedOf('openai-chat', asked, ernie)).toEqual(expect.arrayContaining(['temperature']))

@@ -79,7 +79,7 @@ const stream = [
 ].map((each) => JSON.stringify(each))
 
 describe('a stream', () => {
-  test('that contains a thought, a text and a tool call is decoded completely', () => {
+  test('that contains a reasoning part, a text and a tool call is decoded completely', () => {
     const { reply, ended } = assemble(decodeAll(ollamaChat, stream))
     expect(ended).toBe(true)
     expect(reply).toEqual({

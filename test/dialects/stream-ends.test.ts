@@ -295,7 +295,7 @@ describe('content that the Responses API sends only in an event at the end', () 
     })
   }
 
-  test('is also sent if it accompanies a text: citations and log probabilities', () => {
+  test('is also sent if it consists of citations and log probabilities for a text that was already sent', () => {
     const annotation = { type: 'url_citation', url: 'https://a.org', title: 'A', start_index: 0, end_index: 5 }
     const logprob = { token: 'Hello', logprob: -0.1, bytes: null, top_logprobs: [] }
     const content = [{ type: 'output_text', text: 'Hello', annotations: [annotation], logprobs: [logprob] }]
@@ -322,7 +322,7 @@ describe('content that the Responses API sends only in an event at the end', () 
     }
   })
 
-  test('is sent once if it is the signature of a thought', () => {
+  test('is sent once if it is the signature of reasoning', () => {
     const sealed = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' }
     const open = { ...sealed, encrypted_content: undefined }
     for (const events of [

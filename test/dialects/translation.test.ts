@@ -307,7 +307,7 @@ describe('thinking', () => {
   })
 })
 
-test('a thought that one service encrypted is not sent to another, which could not decrypt it', () => {
+test('reasoning that one service encrypted is not sent to another, which could not decrypt it', () => {
   const from: Readonly<Record<DialectName, JsonObject>> = {
     'anthropic-messages': {
       max_tokens: 5,
@@ -352,7 +352,7 @@ test('a thought that one service encrypted is not sent to another, which could n
       expect(dropped).toHaveLength(1)
     }
   }
-  // In the OpenAI chat request, the thought is one that Anthropic produced, so it is sent to Anthropic.
+  // In the OpenAI chat request, the reasoning was produced by Anthropic, so it is sent to Anthropic.
   const back = translated('openai-chat', 'anthropic-messages', from['openai-chat']).body
   expect(back['messages']?.[0]?.['content']?.[0]).toEqual({
     type: 'thinking',

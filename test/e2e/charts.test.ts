@@ -256,11 +256,11 @@ describe('filtering the usage page', () => {
     await visit.open('/usage?range=90d&rollup=hour')
     await page.getByRole('figure', { name: 'Spend by day' }).waitFor()
     const choices = () => page.getByLabel('Interval').locator('option').allTextContents()
-    expect(await choices()).toEqual(['day', 'week', 'month'])
+    expect(await choices()).toEqual(['Day', 'Week', 'Month'])
     const midnight = Math.floor(Date.now() / 1000 / day) * day
     await visit.open(`/usage?range=custom&from=${midnight - 10 * day}&to=${midnight}`)
     await page.getByRole('figure', { name: 'Spend by day' }).waitFor()
-    expect(await choices()).toEqual(['hour', 'day', 'week', 'month'])
+    expect(await choices()).toEqual(['Hour', 'Day', 'Week', 'Month'])
     await eventually(() => requests(page)).toBe('10')
     await page.getByLabel('Interval').selectOption('hour')
     await page.getByRole('figure', { name: 'Spend by hour' }).waitFor()

@@ -220,3 +220,45 @@ test("a select box opens the console's own list with mouse or keyboard, and type
   await list.waitFor({ state: 'detached' })
   expect(query(page, 'type')).toEqual(['2'])
 })
+
+test('usage is grouped and filtered by project, with a hint that says which project counts, and exported', async () => {
+  const person = await site.addUser('planner')
+  const add = async (name: string, project: string) =>
+    (await site.apiAs<{ id: number }>(person, 'POST', '/api/token/', { name, project, unlimited_quota: true })).id
+  const ids = [
+    await add('crawler', 'Search'),
+    await add('ranker', 'Search'),
+    await add('shop', 'Web'),
+    await add('x', ''),
+  ]
+  {
+    using database = openDatabase(site)
+    const insert = logWriter(database)
+    const created_at = Math.floor(Date.now() / 1000) - 3600
+    const who = { user_id: person.id, username: 'planner', model_name: 'o3', created_at }
+    for (const [index, token_id] of ids.entries())
+      insert({ ...who, token_id, token_name: `token ${index}`, quota: 500_000 * (index + 1) })
+  }
+  await using visit = await site.visit({ as: person })
+  const { page } = visit
+  await visit.open('/usage?range=7d&group=project')
+  const names = () => page.getByRole('table', { name: 'Ranking' }).getByRole('rowheader').allTextContents()
+  await eventually(names).toEqual(['No project', 'Search', 'Web'])
+  await eventually(() => columnOf(page, 'Spend')).toEqual(['$4.00', '$3.00', '$3.00'])
+  await page.getByText('current project of its token').waitFor()
+  // The legend of the chart names the requests without a project, too.
+  await page.locator('figcaption').getByText('No project').waitFor()
+  const file = await page.getByRole('link', { name: 'Export CSV' }).getAttribute('href')
+  expect(file).toContain('by=project')
+  await chooseFacet(page, 'Project', 'Search')
+  await eventually(names).toEqual(['Search'])
+  expect(query(page, 'project')).toEqual(['Search'])
+  await page.getByRole('button', { name: 'Show only this: Search', exact: true }).click()
+  await page.waitForURL((url) => url.searchParams.get('group') === 'token')
+  await eventually(names).toEqual(['rankerplanner', 'crawlerplanner'])
+  await visit.open('/usage?range=7d&group=project')
+  await page.getByRole('link', { name: 'Logs of Search', exact: true }).click()
+  await page.waitForURL('**/log?*project=Search*')
+  await eventually(() => rowsOf(page).count()).toBe(2)
+  await facet(page, 'Project').getByText('Project is Search').waitFor()
+})

@@ -130,9 +130,11 @@ test('with only the keyboard: log in, find a user, read the balance', async () =
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: 'Search and commands' }).waitFor()
   await page.keyboard.type(user.username)
+  // Names of other users begin with this name, and their accounts are newer. The exact match is first all the same.
   await page.getByRole('option', { name: user.username }).first().waitFor()
   await page.keyboard.press('Enter')
-  await page.getByRole('dialog').getByText('Balance').first().waitFor()
+  const drawer = page.getByRole('dialog', { name: user.username, exact: true })
+  await drawer.getByText('Balance').first().waitFor()
 })
 
 test('in Chinese: the failed requests and their number', async () => {

@@ -2,7 +2,7 @@
 // password login off), 5 (settings), 6 (admins), 7 (reading and writing options, update check), 8 (messages), 9
 // (default port).
 import { beforeEach, describe, expect, test } from 'bun:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { type OptionKey, optionDefinitions } from '../../contract/options.ts'
 import { startMailServer } from '../helpers/mail-server.ts'
 import { startService } from '../helpers/outside-services.ts'
@@ -674,5 +674,52 @@ describe('options that are tables', () => {
       expect([key, JSON.parse((await stored(key)) ?? '')]).toEqual([key, value])
       await put(key, '{}')
     }
+  })
+})
+
+describe('the boxes of the settings', () => {
+  /** The texts that `aria-describedby` ties to a box, in order. */
+  const descriptionOf = (box: Locator) =>
+    box.evaluate((it) =>
+      (it.getAttribute('aria-describedby') ?? '')
+        .split(' ')
+        .map((id) => document.getElementById(id)?.textContent ?? `no element ${id}`),
+    )
+
+  test('a box for a new row of a table is tied to its hint and to its error', async () => {
+    await put('GroupLimits', '{"vip":{"rpm_limit":60}}')
+    await put('GroupGroupRatio', '{"vip":{"fast":2}}')
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation#GroupLimits')
+    for (const [key, box, name] of [
+      ['GroupLimits', 'New entry in Group limits', 'vip'],
+      ['GroupGroupRatio', 'Group of the token', 'vip → fast'],
+    ] as const) {
+      const option = page.locator(`[id="${key}"]`)
+      const add = option.getByLabel(box, { exact: true })
+      const hint = await option.locator('p').first().textContent()
+      await eventually(() => descriptionOf(add)).toEqual([String(hint)])
+      if (key === 'GroupGroupRatio') await option.getByLabel('Group of the user', { exact: true }).fill('vip')
+      await add.fill(key === 'GroupLimits' ? 'vip' : 'fast')
+      await add.press('Enter')
+      const problem = `${name} is already in the table.`
+      await option.getByRole('alert').getByText(problem).waitFor()
+      expect(await descriptionOf(add)).toEqual([String(hint), problem])
+      expect(await add.getAttribute('aria-invalid')).toBe('true')
+      await add.fill('other')
+      await eventually(() => descriptionOf(add)).toEqual([String(hint)])
+      expect(await add.getAttribute('aria-invalid')).toBe(null)
+    }
+    for (const view of ['Models', 'Groups']) {
+      await page
+        .locator('label')
+        .filter({ hasText: new RegExp(`^${view}$`) })
+        .click()
+      const add = page.getByLabel(view === 'Models' ? 'New model' : 'New group', { exact: true }).first()
+      await eventually(async () => (await descriptionOf(add))[0]).toContain(view === 'Models' ? 'price' : 'group')
+    }
+    await put('GroupLimits', '{}')
+    await put('GroupGroupRatio', '{}')
   })
 })

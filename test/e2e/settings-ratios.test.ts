@@ -114,7 +114,7 @@ describe('the table of models', () => {
     await line(page, 'gpt-4o').waitFor()
     await page.getByLabel('New model').fill('gpt-4o')
     await page.getByLabel('New model').press('Enter')
-    await toastShown(page, 'info', 'gpt-4o is already in the table')
+    await page.getByRole('alert').getByText('gpt-4o is already in the table.').waitFor()
     await page.getByLabel('New model').fill('added-one')
     await page.getByLabel('New model').press('Enter')
     await line(page, 'added-one').waitFor()

@@ -38,7 +38,7 @@ const row = (page: Page, name: string) => rows(page).filter({ has: page.getByRol
 const names = (page: Page) => page.locator('.data-table tbody th').allTextContents()
 
 describe('projects', () => {
-  test('are suggested, are listed with their totals, and filter the list and the usage by their tokens', async () => {
+  test('are suggested, are listed with their totals, and filter the list and the usage', async () => {
     const user = await site.addUser('organized')
     for (const [name, used] of [
       ['index', 1_000_000],
@@ -80,7 +80,7 @@ describe('projects', () => {
       .getByRole('link', { name: 'View usage' })
       .click()
     await page.waitForURL('**/usage?*')
-    await eventually(() => visit.calls().some((call) => /token_name=crawler&token_name=index/.test(call))).toBe(true)
+    await eventually(() => visit.calls().some((call) => /project=Search&.*group_by=token/.test(call))).toBe(true)
   })
 
   test('are not shown if no token has a project', async () => {

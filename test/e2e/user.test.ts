@@ -179,17 +179,17 @@ test('the drawer shows where a user is logged in, and ends one session or all', 
   await using theirs = await site.visit({ as: person })
   await theirs.open('/token')
   const { username, password } = person
-  await fetch(`${site.gateway.url}/api/user/login`, { method: 'POST', body: JSON.stringify({ username, password }) })
+  const body = JSON.stringify({ username, password })
+  // The client's name contains what ends the text of a client in the audit log.
+  const headers = { 'user-agent': 'Odd" session="0000" created_time=1 client="x' }
+  await fetch(`${site.gateway.url}/api/user/login`, { method: 'POST', headers, body })
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open(`/user?peek=${person.id}&tab=sessions`)
   const list = page.getByRole('list', { name: 'Sessions' })
   await eventually(() => list.getByRole('listitem').count()).toBe(2)
   await list.getByText('127.0.0.1').first().waitFor()
-  await list
-    .getByRole('button', { name: /^End session/ })
-    .first()
-    .click()
+  await list.getByRole('button', { name: /^End session.*Odd/ }).click()
   await toastShown(page, 'success', 'Session ended')
   await eventually(() => list.getByRole('listitem').count()).toBe(1)
   await page.getByRole('button', { name: 'End all sessions' }).click()
@@ -198,6 +198,13 @@ test('the drawer shows where a user is logged in, and ends one session or all', 
   await page.getByText('The user is not logged in anywhere.', { exact: false }).waitFor()
   await theirs.page.goto('/token')
   await theirs.page.waitForURL('**/login*')
+  // The audit log says which session was ended: its client, and when the user logged in.
+  await visit.open('/setting?tab=audit')
+  const ended = rowsOf(page).filter({ hasText: 'user.end-session' })
+  await eventually(async () => (await ended.last().textContent()) ?? '').toMatch(
+    /traveller: Odd" session="0000" created_time=1 client="x, logged in \d{4}-\d\d-\d\d/,
+  )
+  await eventually(() => ended.first().textContent()).toContain('traveller: 1 session')
 })
 
 test('the drawer shows the limits of the account; users see their own limits beside the balance', async () => {

@@ -28,8 +28,8 @@ export interface Stage extends AsyncDisposable {
   /** True once the answer to the last call has begun. */
   hasBegun(): boolean
   /**
-   * Lets time pass while the gateway waits. A stage with its own clock moves that clock once `isWaiting` returns true.
-   * In real time, the stage does nothing, because the gateway itself waits for the whole time.
+   * Lets time pass while the gateway waits. With a fake clock, moves the clock once `isWaiting` returns true. In real
+   * time, does nothing, because the gateway itself waits for the whole time.
    */
   whileWaiting(ms: number, isWaiting: () => boolean): Promise<void>
   /** Changes the channels. */
@@ -38,7 +38,7 @@ export interface Stage extends AsyncDisposable {
   pass(ms: number): Promise<void>
 }
 
-/** Starts the stage for a fault, in real time or with a clock that the stage moves. */
+/** Starts the installation for a test of a fault, in real time or with a fake clock that the test moves. */
 export async function startStage(
   time: 'real' | 'fake',
   options: Readonly<Record<string, string>> = {},

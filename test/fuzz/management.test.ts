@@ -1,4 +1,4 @@
-// Sends invalid requests to every field of every management call, in every role from visitor to root.
+// Sends invalid requests to every field of every endpoint of the management API, in every role from visitor to root.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { isOptionKey, optionDefinitions } from '../../contract/options.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'

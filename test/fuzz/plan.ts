@@ -4,7 +4,8 @@ import type { Random } from './random.ts'
 const sweepSeed = process.env.SWEEP_SEED
 
 /**
- * How many invalid management calls a run sends to each database. In addition, it sends a quarter as many relay calls.
+ * How many invalid requests a run sends to the management API with each database. In addition, it sends a quarter as
+ * many to the relay.
  */
 export const fuzzRequests = Number(process.env.FUZZ_REQUESTS ?? (sweepSeed === undefined ? 1_000 : 100))
 

@@ -23,7 +23,7 @@ export interface Field {
   readonly required: boolean
 }
 
-/** A management call with everything that can be sent to it. */
+/** An endpoint of the management API with everything that can be sent to it. */
 export interface Route {
   /** For example `user.update`. */
   readonly name: string
@@ -44,7 +44,7 @@ function fieldsOf(schema: z.ZodMiniType, where: Field['where']): Field[] {
   }))
 }
 
-/** Every call of the contract. */
+/** Every endpoint of the contract. */
 export function contractRoutes(): Route[] {
   return Object.entries(api).flatMap(([resource, endpoints]) =>
     Object.entries(endpoints as Record<string, Endpoint>).map(([name, endpoint]) => ({

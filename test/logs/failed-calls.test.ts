@@ -42,8 +42,8 @@ forEachDatabaseUrl((kind, freshUrl) => {
     return rows
   }
   /**
-   * The request's own row. Before that row is written, the search finds a row of another failed call, which counts the
-   * calls without a row of that time.
+   * The request's own row. Before that row is written, a search for the request's id finds a row that represents
+   * several failed calls of the same time.
    */
   async function ownRow(response: Response): Promise<Log | undefined> {
     let own: Log | undefined

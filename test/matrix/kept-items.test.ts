@@ -73,7 +73,7 @@ describe('an item of an earlier answer, referenced by its id,', () => {
     ).toContain(said.text)
   })
 
-  test('is refused with an explanation if it is unknown, and is dropped if it is only a thought', async () => {
+  test('is refused with an explanation if it is unknown, and is dropped if it is only reasoning', async () => {
     const { openai } = await rig.through(setup)
     rig.answer(says(fake, said))
     const sent = rig.upstream.requests.length

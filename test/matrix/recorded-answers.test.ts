@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Features of recordings whose answer is an error or is incomplete. */
+/** Tags of recordings whose answer is an error or is incomplete. */
 const failing = ['error_in_200', 'midstream_error', 'truncated_stream']
 
 /** The closest value that each dialect has for a finish reason that it lacks. */

@@ -1,4 +1,4 @@
-// Conversations that move from one channel to another, with services that refuse thoughts from other services.
+// Conversations that move from one channel to another, with services that refuse reasoning from other services.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type Anthropic from '@anthropic-ai/sdk'
 import type { Content } from '@google/genai'

@@ -23,7 +23,7 @@ async function modelOf(setup: Setup, to: CallerDialect) {
 }
 
 /**
- * OpenAI's chat dialect has no field for thoughts, and the SDK's provider for it does not read the thoughts of other
+ * OpenAI's chat dialect has no field for reasoning, and the SDK's provider for it does not read the reasoning of other
  * services.
  */
 const showsThoughts = (to: CallerDialect) => to !== 'openai-chat'
@@ -77,8 +77,8 @@ describe('the AI SDK', () => {
 })
 
 /**
- * Features of recordings without an answer, with an incomplete answer, or with several answers, which this SDK treats
- * as one.
+ * Tags of recordings that this test skips: they have no answer, an incomplete answer, or several answers, which this
+ * SDK merges into one.
  */
 const failing = ['error_in_200', 'midstream_error', 'truncated_stream', 'n>1']
 

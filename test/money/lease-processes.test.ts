@@ -77,8 +77,8 @@ else
       while (((await ofDoomed()) ?? 0) > 0) await new Promise((resolve) => setTimeout(resolve, 100))
       expect(Date.now() - killedAtMs).toBeLessThan(30_000)
       gateways[1] = await installation.start()
-      // The quota pays for the calls until every process has a lease, and for the calls after them that reduce the
-      // balance to the price of 300 calls.
+      // The token's quota is the price of 1,000 calls. First, calls are made until every process has a lease. Then
+      // calls reduce the balance to the price of 300 calls.
       const tight = await newToken(first, 1_000 * pricePerCall)
       await leaseAll(tight)
       const { remain_quota: left } = await first.api<{ remain_quota: number }>('GET', `/api/token/${tight.id}`)
@@ -125,7 +125,7 @@ async function untilAllLease(
   }
 }
 
-/** The number of rows that are left of a process that has ended: its node, its holds and its leases. */
+/** The number of rows that remain in the database for a process that has ended: its node, its holds and its leases. */
 async function openOf(store: Store, { pid }: GatewayProcess): Promise<number> {
   const nodes = await store.read.selectFrom('nodes').select('id').where('pid', '=', pid).execute()
   const known = await store.read.selectFrom('nodes').select('id').execute()

@@ -6,7 +6,10 @@ import { messages, model, promptTokens } from './installed.ts'
 /** A word of fourteen characters that is one token, so that an estimate by length is far too high. */
 const word = ' international'
 const paidWords = 40
-/** With a slice of 100 tokens, a stream is checked in pieces of 1,600 bytes, which contain this many words. */
+/**
+ * If the hold of a stream grows by 100 tokens at a time, its cost is checked every 1,600 bytes, which contain this many
+ * words.
+ */
 const wordsPerPiece = 12
 const quota = promptTokens + paidWords * 2
 

@@ -96,7 +96,7 @@ test('requests and tool calls use the service’s spelling of names', async () =
   })
 })
 
-test('a stream is assembled with its thoughts and the pieces of its calls', async () => {
+test('a stream is assembled with its reasoning and the pieces of its calls', async () => {
   const call = (Id: string, Name: string, Arguments: string) => ({
     ToolCalls: [{ Id, Type: 'function', Function: { Name, Arguments } }],
   })

@@ -114,7 +114,7 @@ test('requests to Mistral do not ask for usage, because Mistral reports usage in
   expect(lastBody(rig)).toMatchObject({ stream_options: { include_usage: true } })
 })
 
-test('the thoughts of DeepSeek’s models are sent back to DeepSeek in the next request, also for callers of the Messages API', async () => {
+test('the reasoning of DeepSeek’s models is sent back to DeepSeek in the next request, also for callers of the Messages API', async () => {
   await rig.channel({ type: 36, key: 'k' })
   const missing = answers({ detail: 'Not Found' }, 404)
   rig.upstream.script(({ path }) => (path.startsWith('/anthropic') ? missing : undefined))

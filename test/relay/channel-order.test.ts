@@ -13,7 +13,7 @@ beforeAll(async () => {
 beforeEach(() => rig.clear({ ChannelOrder: 'weight', GroupChannelOrder: '{}', ChannelAffinity: 'off' }))
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Moves the gateway's clock by `ms` before it responds. */
+/** A fake upstream that moves the gateway's clock forward by `ms` and then responds. */
 const slowly = (ms: number, then: fake.Behaviour) =>
   fake.behaviour('slow', async (exchange) => {
     aheadMs += ms

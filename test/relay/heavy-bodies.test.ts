@@ -119,7 +119,7 @@ describe('a body with many parts', () => {
   })
 })
 
-describe('JSON inside the strings of a request, which the gateway parses if the channel needs objects there,', () => {
+describe('JSON text in a string of a request (parsed by the gateway if the upstream needs an object instead)', () => {
   const call = (id: number, input: string) =>
     `{"role":"assistant","tool_calls":[{"id":"c${id}","type":"function","function":{"name":"f","arguments":${JSON.stringify(input)}}}]},{"role":"tool","tool_call_id":"c${id}","content":"ok"}`
   const withCalls = (...inputs: string[]) =>
@@ -143,13 +143,13 @@ describe('JSON inside the strings of a request, which the gateway parses if the 
     expect(seen.error?.message).toContain(words)
   })
 
-  test('is passed on unchecked if the channel needs no objects there', async () => {
+  test('is passed on unchecked if the upstream accepts the string', async () => {
     const caller = await rig.caller({ user: 1_000_000_000, token: 1_000_000_000 })
     const body = withCalls(`{"x":${list(30_000, () => '[]')}}`).replace('"model":"c"', '"model":"m"')
     expect((await see(rig.gateway.post(chatPath, '', caller.token, { body }))).status).toBe(200)
   })
 
-  test('is accepted as one of the gateway’s own signatures only if it consists of a few strings', async () => {
+  test('is parsed as a thought signature made by the gateway only if it consists of a few strings', async () => {
     const caller = await rig.caller({ user: 1_000_000_000, token: 1_000_000_000 })
     const inside = `{"tollgate":1,"from":"gemini","value":"v","x":${list(200_000, () => '[]')}}`
     const signature = Buffer.from(inside).toString('base64')

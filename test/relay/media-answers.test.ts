@@ -162,7 +162,7 @@ describe('a caller who disconnects pays for', () => {
     expect(units).toBe(promptTokens + 20 * 8)
   })
 
-  test('the audio in another dialect, where the audio is not counted as text', async () => {
+  test('the audio that arrived, if the caller uses another dialect; the audio is not counted as text', async () => {
     const said = [delta({ audio: { data: half } }), delta({ audio: { data: half } }), delta({ content: 'last words' })]
     const { rows } = await leave({
       path: '/v1beta/models/m:streamGenerateContent?alt=sse',

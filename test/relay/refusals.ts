@@ -43,7 +43,7 @@ const claudeStart = {
     usage: { input_tokens: 10, output_tokens: 1 },
   },
 }
-/** A thought of Claude. */
+/** Reasoning of Claude. */
 const thoughts = [
   { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
   { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Shall I?' } },

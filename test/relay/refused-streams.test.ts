@@ -87,7 +87,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await charged(rig, caller, 45)
     })
 
-    test('a stream is not replaced if it contains text before a filter ended it, a tool call or a long thought', async () => {
+    test('a stream is not replaced if it contains text before a filter ended it, a tool call or long reasoning', async () => {
       await rig.channel({ type: 28, key: 'key-m' })
       await rig.channel({ type: 28, key: 'key-m2', models: 'm2' })
       await failures('refusal', 'content_filter')
@@ -103,7 +103,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(keys()).toEqual(['key-m', 'key-m', 'key-m'])
     })
 
-    test('a stream with content is passed on byte for byte, including its thoughts', async () => {
+    test('a stream with content is passed on byte for byte, including its reasoning', async () => {
       await rig.channel({ type: 28, key: 'key-m' })
       await rig.channel({ type: 28, key: 'key-m2', models: 'm2' })
       const events = [

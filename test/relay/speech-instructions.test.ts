@@ -18,7 +18,10 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** 900 bytes of text count as 300 prompt tokens, and as 1,250 audio tokens when they are spoken. */
+/**
+ * Instructions of 9,000 bytes. Each 900 bytes of text count as 300 prompt tokens, or as 1,250 audio tokens if they are
+ * spoken.
+ */
 const long = 'x'.repeat(9_000)
 const body = (model: string) => ({ model, input: 'x'.repeat(900), instructions: long, voice: 'alloy' })
 

@@ -84,7 +84,7 @@ describe('a caller of the Messages API at Anthropic', () => {
     expect(sent.dropped).toBe('messages.thinking')
   })
 
-  test('a thought that comes from Anthropic is passed on byte for byte', async () => {
+  test('reasoning that comes from Anthropic is passed on byte for byte', async () => {
     const thought = { type: 'thinking', thinking: 'Hm', signature: 'EqQBCgIYAhIM' }
     const hidden = { type: 'redacted_thinking', data: 'EmwKAhgBEgy3' }
     const body = `{ "model" : "${model}","max_tokens":4000,"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":${JSON.stringify([thought, hidden, text])}},{"role":"user","content":"caf\\u00e9"}]}`
@@ -133,7 +133,7 @@ describe('a caller of the Messages API at Anthropic', () => {
     expect(own.fields['thinking']).toEqual(thinking)
     expect(own.dropped).toBe(null)
     await rig.clear()
-    // Only the first turn of a tool loop must begin with a thought.
+    // Only the first turn of a tool loop must begin with reasoning.
     const later = await ask([], {
       thinking,
       messages: [
@@ -147,7 +147,7 @@ describe('a caller of the Messages API at Anthropic', () => {
     expect(later.fields['thinking']).toEqual(thinking)
   })
 
-  test('unsigned thoughts are passed on if the model’s vendor does not sign thoughts', async () => {
+  test('unsigned reasoning is passed on if the model’s vendor does not sign reasoning', async () => {
     const thought = { type: 'thinking', thinking: 'Hm', signature: '' }
     for (const [type, asked] of [
       [36, 'm'],
@@ -162,7 +162,7 @@ describe('a caller of the Messages API at Anthropic', () => {
     }
   })
 
-  test('a thought that would be dropped is refused under strict translation', async () => {
+  test('reasoning that would be dropped is refused under strict translation', async () => {
     await rig.gateway.setOption('StrictTranslationEnabled', 'true')
     await rig.channel({ type: 14, models: model })
     const caller = await rig.caller()
@@ -200,7 +200,7 @@ describe('a caller of the Responses API at OpenAI', () => {
     ],
     ['without an id or content', thought({ encrypted_content: null, content: null })],
     ['referenced by an id of the gateway that is not stored', { type: 'item_reference', id: ours }],
-  ])('a thought %s is not passed on, and is reported as dropped', async (_name, item) => {
+  ])('reasoning %s is not passed on, and is reported as dropped', async (_name, item) => {
     const sent = await ask(item)
     expect(sent.status).toBe(200)
     expect(itemsOf(sent)).toEqual([])
@@ -413,7 +413,7 @@ describe('reasoning state that has the form of the service’s own state, but th
   })
 })
 
-test('when a call is retried, each channel gets only the thoughts of its own service', async () => {
+test('when a call is retried, each channel gets only the reasoning of its own service', async () => {
   await rig.clear({ RetryTimes: '1' })
   await rig.channel({ type: 14, key: 'first', priority: 9 })
   await rig.channel({ type: 24, key: 'second', priority: 1 })

@@ -185,7 +185,7 @@ describe('the service that continues', () => {
 describe.each(callers)('a caller of %s', (caller) => {
   const stream = { reasoning: 'Let me think.' }
 
-  test('does not get thoughts and text twice', async () => {
+  test('does not get reasoning and text twice', async () => {
     for (const service of ['openai-chat', caller] as const) {
       await rig.services(service, service)
       rig.next(
@@ -197,7 +197,7 @@ describe.each(callers)('a caller of %s', (caller) => {
     }
   })
 
-  test('gets the whole answer if only thoughts have arrived', async () => {
+  test('gets the whole answer if only reasoning has arrived', async () => {
     for (const service of ['openai-chat', caller] as const) {
       await rig.services(service, service)
       rig.next(says({ text: '', thought: stream.reasoning, breaks: 'end' }), goesOn(text, { thought: 'Once more.' }))

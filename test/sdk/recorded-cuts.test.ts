@@ -18,7 +18,10 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** How the connection ends after the cut: properly, as if the answer were complete, or in the middle of the body. */
+/**
+ * How the connection ends after the cut. `end`: properly, as if the answer were complete. `fin`: in the middle of the
+ * body.
+ */
 type Ending = 'end' | 'fin'
 
 function cutAt(recording: RecordingCase, bytes: number, ending: Ending) {
@@ -104,7 +107,8 @@ function asRead(chunk: JsonObject): JsonObject {
 }
 
 /**
- * False if a chunk contains only a role, empty texts and filter results. The answer does not begin with such a chunk.
+ * False if a chunk contains only a role, empty texts and filter results. If only such chunks arrive before the cut, the
+ * SDK returns no chunks.
  */
 function saysSomething(chunk: JsonObject): boolean {
   const isThere = (value: unknown) =>

@@ -1,8 +1,8 @@
 // The expected outcome of each route for each kind of user, as tables with a row for every route of the server.
 
 /**
- * The outcomes of a management call, by the word in the table. `a|b` means outcome `a` with the session cookie and
- * outcome `b` with the access token.
+ * The outcomes of a request to the management API, by the word in the table. `a|b` means outcome `a` with the session
+ * cookie and outcome `b` with the access token.
  */
 export const outcomes: Readonly<Record<string, { status: number; message?: RegExp }>> = {
   ok: { status: 200 },
@@ -18,8 +18,8 @@ export const outcomes: Readonly<Record<string, { status: number; message?: RegEx
 }
 
 /**
- * What each kind of user gets from each management call. Banned users still have an old session and access token;
- * deleted users have none that the server accepts.
+ * What each kind of user gets from each endpoint of the management API. Banned users still have an old session and
+ * access token; deleted users have none that the server accepts.
  */
 const managementRows = `
                                           none  user  admin root  banned deleted

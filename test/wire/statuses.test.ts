@@ -1,5 +1,5 @@
-// Each error status that the document promises for a management call occurs in the right situation and in the promised
-// format.
+// Each error status that the OpenAPI document promises for an endpoint of the management API occurs in the right
+// situation and in the promised format.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Makes every call of one-api's console to a fresh server in a separate process, and uses nothing but HTTP. Each call
-// is made with and without the trailing slash, with session cookies and with access tokens.
+// Sends every request of one-api's console to a fresh server in a separate process, and uses nothing but HTTP. Each
+// request is sent with and without the trailing slash, with session cookies and with access tokens.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { openTheDoors, walkAccounts, walkOutside } from './walk/accounts.ts'

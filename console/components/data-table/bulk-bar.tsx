@@ -2,6 +2,7 @@ import { X } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { lazy } from '../../lib/lazy.ts'
 import { useText } from '../../lib/text.ts'
+import { useFocusLeft } from '../../lib/use-focus-left.ts'
 import { Button } from '../ui/button.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { runBulk } from './run-bulk.ts'
@@ -23,6 +24,7 @@ export function BulkBar<Row>({ rows, actions, onClear, onDone, onExport }: BulkB
   const t = useText()
   const [asking, setAsking] = useState<BulkAction<Row>>()
   const [busy, setBusy] = useState(false)
+  const bar = useFocusLeft<HTMLElement>('[data-list]')
   const fitting = (action: BulkAction<Row>) => rows.filter((row) => action.applies?.(row) ?? true)
   const run = async (action: BulkAction<Row>) => {
     setBusy(true)
@@ -39,6 +41,7 @@ export function BulkBar<Row>({ rows, actions, onClear, onDone, onExport }: BulkB
   const question = asking?.confirm?.(fitting(asking))
   return (
     <section
+      ref={bar}
       aria-label={t('table.selected', { count: rows.length })}
       data-at-end
       className="sticky bottom-3 z-20 mx-auto mt-3 flex w-fit max-w-full flex-wrap items-center gap-1 rounded-lg bg-raised p-1.5 shadow-overlay"

@@ -15,7 +15,7 @@ interface TableKeys {
 }
 
 /**
- * j and k move between rows, Enter opens a row, x selects it, and [ and ] turn pages. Other keys run the row's actions.
+ * j and k move between rows, Enter and o open a row, x selects it, and [ and ] turn pages. Other keys run the row's actions.
  */
 export function useTableKeys(keys: TableKeys): void {
   const { count, current, setCurrent, page, pages, goTo } = keys
@@ -35,6 +35,7 @@ export function useTableKeys(keys: TableKeys): void {
     k: () => move(current < 0 ? 1 : -1),
     x: () => keys.toggle(current),
     o: () => keys.open(current),
+    ...(current >= 0 && { enter: () => keys.open(current) }),
     '[': () => page > 1 && goTo(page - 1),
     ']': () => page < pages && goTo(page + 1),
     ...ofRow,

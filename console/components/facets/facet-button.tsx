@@ -36,7 +36,7 @@ export function FacetButton<P>({ label, text, onClear, part, children }: FacetBu
     <button
       type="button"
       onKeyDown={onKeyDown}
-      className={`inline-flex h-8 max-w-full min-w-0 items-center gap-1.5 rounded-md border px-2.5 text-sm select-none hover:bg-hover max-sm:h-10 max-sm:w-full [&_svg]:size-4 [&_svg]:shrink-0 ${
+      className={`inline-flex h-8 max-w-full min-w-0 items-center gap-1.5 rounded-md border px-2 text-sm select-none hover:bg-hover max-sm:h-10 max-sm:w-full [&_svg]:size-4 [&_svg]:shrink-0 ${
         isOn ? 'border-accent bg-tint pe-8 font-medium' : 'border-dashed border-control bg-surface text-muted'
       }`}
     >

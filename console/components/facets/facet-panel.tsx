@@ -1,7 +1,7 @@
 import { Combobox } from '@base-ui/react/combobox'
 import { useQuery } from '@tanstack/react-query'
 import { Check } from 'lucide-react'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { maxFilterValues } from '../../../contract/filter-values.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
@@ -32,6 +32,8 @@ const isSame = (a: Item, b: Item) => a.value === b.value
 /** The panel of a facet: a search box, the choice between "is" and "is not", and a list of values with checkboxes. */
 export function FacetPanel({ of, range, mine, label, value, onChange }: FacetPanelProps) {
   const t = useText()
+  const hintId = useId()
+  const hint = of === 'project' ? t('table.facet.project.hint') : undefined
   const [mode, setMode] = useState<'is' | 'not'>(value.is.length === 0 && value.not.length > 0 ? 'not' : 'is')
   const [typed, setTyped] = useState('')
   const keyword = useLater(typed.trim())
@@ -68,6 +70,7 @@ export function FacetPanel({ of, range, mine, label, value, onChange }: FacetPan
         autoHighlight
       >
         <Combobox.Input
+          aria-describedby={hint === undefined ? undefined : hintId}
           aria-label={t(`table.facet.search.${of}`)}
           placeholder={t(`table.facet.search.${of}`)}
           className={inputClass}
@@ -80,6 +83,11 @@ export function FacetPanel({ of, range, mine, label, value, onChange }: FacetPan
             change(chosen.slice(0, -1))
           }}
         />
+        {hint !== undefined && (
+          <p id={hintId} className="text-xs text-muted">
+            {hint}
+          </p>
+        )}
         <IsOrNot label={label} value={mode} onChange={turn} />
         <Combobox.List
           aria-label={label}

@@ -1,3 +1,4 @@
+import { useId } from 'react'
 import type { Control, FieldPath, FieldValues } from 'react-hook-form'
 import * as z from 'zod/mini'
 import { useFormatQuota } from '../../lib/format.ts'
@@ -45,6 +46,7 @@ interface LimitFieldsProps<T extends FieldValues> {
 /** The fields for limits, as a group in a form. Renders nothing if the server does not support limits. */
 export function LimitFields<T extends FieldValues>({ control, spent }: LimitFieldsProps<T>) {
   const t = useText()
+  const id = useId()
   const classic = useClassicServer()
   const formatQuota = useFormatQuota()
   const at = (name: keyof LimitValues) => name as string as FieldPath<T>
@@ -52,9 +54,11 @@ export function LimitFields<T extends FieldValues>({ control, spent }: LimitFiel
     quota === undefined ? {} : { hint: t('form.limits.spent', { quota: formatQuota(quota) }) }
   if (classic) return null
   return (
-    <fieldset className="flex min-w-0 flex-col gap-5 border-t border-line pt-4">
+    <fieldset aria-describedby={id} className="flex min-w-0 flex-col gap-5 border-t border-line pt-4">
       <legend className="float-left w-full text-base font-medium">{t('form.limits')}</legend>
-      <p className="-mt-4 text-sm text-muted">{t('form.limits.hint')}</p>
+      <p id={id} className="-mt-4 text-sm text-muted">
+        {t('form.limits.hint')}
+      </p>
       <div className="grid gap-5 sm:grid-cols-3">
         <NumberField control={control} name={at('rpm_limit')} label={t('form.limits.rpm')} min={0} step={1} />
         <NumberField control={control} name={at('tpm_limit')} label={t('form.limits.tpm')} min={0} step={1} />

@@ -1,14 +1,15 @@
 import type { ComponentProps, ReactNode } from 'react'
+import { inertButton } from './inert.ts'
 import { Spinner } from './spinner.tsx'
 
 const common =
-  'inline-flex max-w-full shrink-0 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none max-sm:whitespace-normal transition-colors disabled:opacity-55 aria-disabled:opacity-55 [&_svg]:size-4 [&_svg]:shrink-0'
+  'inline-flex max-w-full shrink-0 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none max-sm:whitespace-normal transition-colors aria-disabled:opacity-55 [&_svg]:size-4 [&_svg]:shrink-0'
 const looks = {
-  primary: 'bg-accent text-on-accent shadow-control enabled:hover:bg-accent-hover [a&]:hover:bg-accent-hover',
+  primary: 'bg-accent text-on-accent shadow-control not-aria-disabled:hover:bg-accent-hover',
   plain:
-    'border border-edge bg-surface text-fg shadow-control enabled:hover:bg-hover [a&]:hover:bg-hover data-[popup-open]:bg-hover',
-  quiet: 'text-muted enabled:hover:bg-hover enabled:hover:text-fg [a&]:hover:bg-hover data-[popup-open]:bg-hover',
-  danger: 'bg-bad-fill text-on-accent shadow-control enabled:hover:bg-bad-hover',
+    'border border-edge bg-surface text-fg shadow-control not-aria-disabled:hover:bg-hover data-[popup-open]:bg-hover',
+  quiet: 'text-muted not-aria-disabled:hover:bg-hover not-aria-disabled:hover:text-fg data-[popup-open]:bg-hover',
+  danger: 'bg-bad-fill text-on-accent shadow-control not-aria-disabled:hover:bg-bad-hover',
 }
 const sizes = {
   normal: 'h-8 px-3 text-sm max-sm:h-auto max-sm:min-h-10 max-sm:py-1 max-sm:text-base',
@@ -36,14 +37,14 @@ export interface ButtonProps extends ComponentProps<'button'>, Style {
   icon?: ReactNode
 }
 
-/** A button; `type` is "button" unless given. */
+/** A button; `type` is "button" unless given. A disabled button ignores clicks but keeps the focus. */
 export function Button({ look, size, busy = false, icon, className, children, disabled, ...rest }: ButtonProps) {
   return (
     <button
       type="button"
       {...rest}
+      {...((disabled || busy) && inertButton)}
       className={buttonClass({ look, size, className })}
-      disabled={disabled || busy}
       aria-busy={busy || undefined}
     >
       {busy ? <Spinner /> : icon}

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { useText } from '../../lib/text.ts'
+import { useFocusLeft } from '../../lib/use-focus-left.ts'
 import { Button } from './button.tsx'
 
 /** One unsaved change. */
@@ -22,9 +23,11 @@ export function DirtyBar(props: { changes: readonly Change[]; busy: boolean; onD
   const { changes, busy, onDiscard, onSave } = props
   const t = useText()
   const [open, setOpen] = useState(false)
+  const bar = useFocusLeft<HTMLElement>()
   if (changes.length === 0) return null
   return (
     <section
+      ref={bar}
       aria-label={t('form.dirty', { count: changes.length })}
       data-at-end
       className="sticky bottom-3 z-20 mx-auto mt-4 w-fit max-w-full rounded-lg bg-raised p-1.5 shadow-overlay"

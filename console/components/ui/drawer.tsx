@@ -85,21 +85,13 @@ function Steps({ steps }: { steps: DrawerSteps }) {
     { label: t('table.peek.previous'), icon: <ChevronUp />, go: steps.previous },
     { label: t('table.peek.next'), icon: <ChevronDown />, go: steps.next },
   ]
-  // The buttons are not disabled at the ends, because a disabled button loses the focus.
   return (
     <>
       <p role="status" className="sr-only">
         {steps.at > 0 && t('table.peek.place', { at: steps.at, count: steps.count })}
       </p>
       {ways.map(({ label, icon, go }) => (
-        <IconButton
-          key={label}
-          label={label}
-          icon={icon}
-          aria-disabled={go === undefined}
-          className={go ? '' : 'opacity-45'}
-          onClick={go}
-        />
+        <IconButton key={label} label={label} icon={icon} disabled={go === undefined} onClick={go} />
       ))}
     </>
   )

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { useId } from 'react'
 import { type Control, useController } from 'react-hook-form'
 import { type AlertKind, alertCondition, alertKindsFor } from '../../../contract/alert-conditions.ts'
 import { SelectField, SwitchField } from '../../components/form/choice-fields.tsx'
@@ -176,11 +177,13 @@ function ChannelField({ control }: { control: Control<RuleValues> }) {
 function DestinationField({ control, scope }: { control: Control<RuleValues>; scope: AlertScope }) {
   const t = useText()
   const destinations = useQuery(destinationsQuery(scope))
+  const id = useId()
   const { field, fieldState } = useController({ control, name: 'destinations' })
+  const error = fieldState.error?.message
   const toggle = (id: number, on: boolean) =>
     field.onChange(on ? [...field.value, id] : field.value.filter((each) => each !== id))
   return (
-    <fieldset className="flex min-w-0 flex-col gap-2">
+    <fieldset aria-describedby={error === undefined ? undefined : id} className="flex min-w-0 flex-col gap-2">
       <legend className="float-left mb-1 w-full text-sm font-medium">{t('alert.form.destinations')}</legend>
       {destinations.data?.length === 0 && <p className="text-sm text-muted">{t('alert.form.destinations.none')}</p>}
       {destinations.data?.map(({ id, name, kind }) => (
@@ -190,17 +193,24 @@ function DestinationField({ control, scope }: { control: Control<RuleValues>; sc
           <span className="text-muted">{t(`alert.kindOf.${kind}`)}</span>
         </label>
       ))}
-      {fieldState.error?.message !== undefined && <p className="text-sm text-bad">{fieldState.error.message}</p>}
+      {error !== undefined && (
+        <p id={id} className="text-sm text-bad">
+          {error}
+        </p>
+      )}
     </fieldset>
   )
 }
 
 function QuietFields({ control }: { control: Control<RuleValues> }) {
   const t = useText()
+  const id = useId()
   return (
-    <fieldset className="flex min-w-0 flex-col gap-3 border-t border-line pt-4">
+    <fieldset aria-describedby={id} className="flex min-w-0 flex-col gap-3 border-t border-line pt-4">
       <legend className="float-left w-full text-base font-medium">{t('alert.form.quiet')}</legend>
-      <p className="text-sm text-muted">{t('alert.form.quiet.hint')}</p>
+      <p id={id} className="text-sm text-muted">
+        {t('alert.form.quiet.hint')}
+      </p>
       <div className="grid gap-3 sm:grid-cols-3">
         <TextField control={control} name="quiet_start" type="time" label={t('alert.form.quiet.start')} />
         <TextField control={control} name="quiet_end" type="time" label={t('alert.form.quiet.end')} />

@@ -38,8 +38,7 @@ export function AdvancedSection({ form }: { form: UseFormReturn<ChannelValues> }
           />
         </div>
       </FormSection>
-      <FormSection title={t('channel.form.advanced')}>
-        <p className="-mt-4 text-sm text-muted">{t('channel.form.seconds.hint')}</p>
+      <FormSection title={t('channel.form.advanced')} hint={t('channel.form.seconds.hint')}>
         <div className="grid gap-5 sm:grid-cols-2">
           {limits.map(([name, label]) => (
             <NumberField

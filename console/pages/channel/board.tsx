@@ -8,6 +8,7 @@ import { Segmented } from '../../components/ui/segmented.tsx'
 import { EmptyState, ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
+import { useFocusInPlace } from '../../lib/use-focus-in-place.ts'
 import type { SetSearch } from '../../lib/use-url-state.ts'
 import { BoardCards } from './board-cards.tsx'
 import { BoardTable } from './board-table.tsx'
@@ -62,6 +63,7 @@ function Board(props: BoardProps & { starts: readonly number[]; channels: readon
   const t = useText()
   const [unfolded, setUnfolded] = useState(false)
   const [whole, setWhole] = useState(false)
+  const inPlace = useFocusInPlace()
   const matching = channels
     .filter(
       (channel) =>
@@ -74,7 +76,7 @@ function Board(props: BoardProps & { starts: readonly number[]; channels: readon
   const shown = unfolded ? matching : matching.filter(({ status }) => status !== channelStatus.disabled)
   const View = search.cards === undefined ? BoardTable : BoardCards
   return (
-    <div className="flex flex-col gap-3">
+    <div {...inPlace} className="flex flex-col gap-3">
       <LimitsBoard onPeek={onPeek} />
       <Filters channels={channels} search={search} setSearch={setSearch} />
       {shown.length === 0 && disabled.length === 0 ? (

@@ -1,5 +1,5 @@
 import { Plus, X } from 'lucide-react'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import type { ChannelCosts, ModelCost } from '../../../contract/api/channel-costs.ts'
 import { channelCostsApi } from '../../../contract/api/channel-costs.ts'
 import { Button } from '../../components/ui/button.tsx'
@@ -10,6 +10,7 @@ import { call } from '../../lib/call.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
+import { useFocusInPlace } from '../../lib/use-focus-in-place.ts'
 import { type Chosen, CostsImport } from './costs-import.tsx'
 import { costsQuery } from './costs-query.ts'
 
@@ -61,6 +62,8 @@ export function CostsDialog({ id, name, costs, onClose }: CostsDialogProps) {
   const [lines, setLines] = useState(() => linesOf(costs.models))
   const [chosen, setChosen] = useState<Chosen>()
   const [busy, setBusy] = useState(false)
+  const inPlace = useFocusInPlace()
+  const hintId = useId()
   const save = async () => {
     setBusy(true)
     try {
@@ -103,7 +106,7 @@ export function CostsDialog({ id, name, costs, onClose }: CostsDialogProps) {
         </>
       }
     >
-      <div className="flex flex-col gap-4">
+      <div {...inPlace} className="flex flex-col gap-4">
         <label className="flex flex-col gap-1 text-sm font-medium">
           {t('carry.costs.multiplier')}
           <Input
@@ -113,10 +116,13 @@ export function CostsDialog({ id, name, costs, onClose }: CostsDialogProps) {
             step="any"
             className="max-w-40"
             value={multiplier}
+            aria-describedby={`${hintId}-multiplier`}
             onChange={(event) => setMultiplier(event.target.value)}
           />
-          <span className="font-normal text-muted">{t('carry.costs.multiplier.hint')}</span>
         </label>
+        <p id={`${hintId}-multiplier`} className="-mt-3 text-sm text-muted">
+          {t('carry.costs.multiplier.hint')}
+        </p>
         <Lines lines={lines} onEdit={edit} onRemove={(index) => setLines(lines.filter((_, at) => at !== index))} />
         <Button
           size="small"

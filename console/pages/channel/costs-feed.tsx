@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import {
   type CostsWithFeed,
   channelCostsApi,
@@ -23,6 +23,8 @@ interface CostsFeedProps {
   id: number
   name: string
   costs: CostsWithFeed
+  /** Other buttons for the costs, which come first. */
+  children: ReactNode
 }
 
 /**
@@ -40,7 +42,7 @@ async function changing(id: number, change: () => Promise<CostsWithFeed>): Promi
 }
 
 /** A channel's price list that the server reads on a schedule: the last check, and the prices awaiting confirmation. */
-export function CostsFeed({ id, name, costs }: CostsFeedProps) {
+export function CostsFeed({ id, name, costs, children }: CostsFeedProps) {
   const t = useText()
   const { feed } = costs
   const [open, setOpen] = useState(false)
@@ -55,16 +57,19 @@ export function CostsFeed({ id, name, costs }: CostsFeedProps) {
       {feed && <LastCheck feed={feed} />}
       {feed && <Held id={id} costs={costs} />}
       <div className="flex flex-wrap gap-2">
-        <Button size="small" onClick={() => setOpen(true)}>
-          {t(feed ? 'carry.feed.edit' : 'carry.feed.set')}
-        </Button>
+        {children}
+        {feed !== undefined && (
+          <Button size="small" onClick={() => setOpen(true)}>
+            {t(feed ? 'carry.feed.edit' : 'carry.feed.set')}
+          </Button>
+        )}
         {feed && (
           <Button size="small" busy={busy} onClick={() => void check()}>
             {t('carry.feed.check')}
           </Button>
         )}
       </div>
-      {open && <FeedDialog id={id} name={name} feed={feed} onClose={() => setOpen(false)} />}
+      {open && feed !== undefined && <FeedDialog id={id} name={name} feed={feed} onClose={() => setOpen(false)} />}
     </div>
   )
 }

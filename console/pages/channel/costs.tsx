@@ -37,13 +37,14 @@ export function ChannelCosts({ channel }: { channel: Channel }) {
               : t('carry.costs.none')}
           </p>
           {costs && (
-            <Button size="small" className="mt-2" onClick={() => setOpen(true)}>
-              {t(isKnown ? 'carry.costs.edit' : 'carry.costs.set')}
-            </Button>
+            <CostsFeed id={channel.id} name={nameOf(channel, t)} costs={costs}>
+              <Button size="small" onClick={() => setOpen(true)}>
+                {t(isKnown ? 'carry.costs.edit' : 'carry.costs.set')}
+              </Button>
+            </CostsFeed>
           )}
         </>
       )}
-      {costs?.feed !== undefined && <CostsFeed id={channel.id} name={nameOf(channel, t)} costs={costs} />}
       {open && costs && (
         <Suspense>
           <CostsDialog id={channel.id} name={nameOf(channel, t)} costs={costs} onClose={() => setOpen(false)} />

@@ -11,15 +11,16 @@ import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Drawer } from '../../components/ui/drawer.tsx'
 import { DetailsSkeleton, ErrorState, RowsSkeleton, Skeleton } from '../../components/ui/states.tsx'
+import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { formatTime, useFormatSum } from '../../lib/format.ts'
 import { lazy } from '../../lib/lazy.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
-import { test } from './actions.tsx'
+import { test, toggleChannel } from './actions.tsx'
 import { balanceText, ChannelStatus, listOf, nameOf, ResponseTime, TypeBadge } from './channel-parts.tsx'
 import { LimitsOfChannel } from './limits-in-use.tsx'
-import { careForKeys, channelQuery, keysQuery } from './queries.ts'
+import { careForKeys, channelQuery, isEnabled, keysQuery } from './queries.ts'
 import { TestStrip } from './test-strip.tsx'
 import { Timeline } from './timeline.tsx'
 
@@ -43,6 +44,9 @@ export function ChannelPeek(props: { id: string; onClose(): void; onEdit(channel
       footer={
         channel && (
           <>
+            <Button onClick={() => void toggleChannel(channel).catch(() => undefined)}>
+              {t(isEnabled(channel) ? 'do.disable' : 'do.enable')}
+            </Button>
             <Button onClick={() => void test(channel).catch(() => undefined)}>{t('channel.test')}</Button>
             <Button onClick={() => onEdit(channel)}>{t('do.edit')}</Button>
           </>
@@ -184,16 +188,22 @@ function Missing({ places }: { places: Channel['missing'] }) {
 function Keys({ channel }: { channel: Channel }) {
   const t = useText()
   const keys = useQuery(keysQuery(channel.id))
+  const [ask, question] = useConfirm()
   const care = async (action: 'revive' | 'remove') => {
-    try {
-      const count = await careForKeys(channel.id, action)
-      toast.success(t(action === 'revive' ? 'channel.peek.revived' : 'channel.peek.removedDead', { count }))
-    } catch {
-      // The call has already shown the error.
-    }
+    const count = await careForKeys(channel.id, action)
+    toast.success(t(action === 'revive' ? 'channel.peek.revived' : 'channel.peek.removedDead', { count }))
   }
+  const remove = () =>
+    ask({
+      title: t('channel.peek.removeDead.title', { count: channel.keys_dead, name: nameOf(channel, t) }),
+      text: t('channel.peek.removeDead.text'),
+      confirm: t('channel.peek.removeDead'),
+      danger: true,
+      onConfirm: () => care('remove'),
+    })
   return (
     <section aria-label={t('channel.peek.keys')}>
+      {question}
       <h3 className="mb-2 text-sm font-medium">{t('channel.peek.keys')}</h3>
       {keys.isPending && <RowsSkeleton className="h-16 border-0!" />}
       {keys.isError && <p className="text-sm text-bad">{keys.error.message}</p>}
@@ -210,10 +220,10 @@ function Keys({ channel }: { channel: Channel }) {
       </ul>
       {channel.keys_dead > 0 && (
         <div className="mt-2 flex flex-wrap gap-2">
-          <Button size="small" onClick={() => void care('revive')}>
+          <Button size="small" onClick={() => void care('revive').catch(() => undefined)}>
             {t('channel.peek.revive')}
           </Button>
-          <Button size="small" className="text-bad!" onClick={() => void care('remove')}>
+          <Button size="small" className="text-bad!" onClick={remove}>
             {t('channel.peek.removeDead')}
           </Button>
         </div>

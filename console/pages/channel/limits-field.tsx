@@ -12,6 +12,7 @@ import { Input } from '../../components/ui/input.tsx'
 import { Select } from '../../components/ui/select.tsx'
 import { formatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
+import { useFocusInPlace } from '../../lib/use-focus-in-place.ts'
 import { FormSection } from './form-section.tsx'
 import type { ChannelValues, LimitValue } from './form-values.ts'
 import { limitsQuery } from './queries.ts'
@@ -32,6 +33,7 @@ const calendar: readonly CapWindow[] = ['day', 'week', 'month']
 /** The switch for draining (the channel gets no new sessions), and the limits of the channel and of its keys. */
 export function LimitsField({ form }: { form: UseFormReturn<ChannelValues> }) {
   const t = useText()
+  const inPlace = useFocusInPlace()
   const [limits, keyUse] = form.watch(['limits', 'key_use'])
   const localZone = useQuery({ ...limitsQuery, refetchInterval: false }).data?.local_zone ?? 'UTC'
   // Errors of the form are listed by the path of their field.
@@ -41,35 +43,36 @@ export function LimitsField({ form }: { form: UseFormReturn<ChannelValues> }) {
   const change = (index: number, fields: Partial<LimitValue>) =>
     set(limits.map((limit, at) => (at === index ? { ...limit, ...fields } : limit)))
   return (
-    <FormSection title={t('channel.form.limits')}>
-      <p className="-mt-4 text-sm text-muted">{t('channel.form.limits.hint')}</p>
-      {limits.length > 0 && (
-        <ul className="flex flex-col gap-4">
-          {limits.map((limit, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity of their own
-            <li key={index}>
-              <Limit
-                number={index + 1}
-                limit={limit}
-                localZone={localZone}
-                problem={problems[`limits.${index}.most`]?.message}
-                mayBeOfKeys={keyUse === 'multi' || limit.owner === 'key'}
-                onChange={(fields) => change(index, fields)}
-                onRemove={() => set(limits.filter((_, at) => at !== index))}
-              />
-            </li>
-          ))}
-        </ul>
-      )}
-      <Button
-        size="small"
-        className="self-start"
-        disabled={limits.length >= mostCaps}
-        onClick={() => set([...limits, newLimit])}
-      >
-        <Plus className="size-4" />
-        {t('channel.form.limits.add')}
-      </Button>
+    <FormSection title={t('channel.form.limits')} hint={t('channel.form.limits.hint')}>
+      <div {...inPlace} className="flex flex-col gap-5">
+        {limits.length > 0 && (
+          <ul className="flex flex-col gap-4">
+            {limits.map((limit, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity of their own
+              <li key={index}>
+                <Limit
+                  number={index + 1}
+                  limit={limit}
+                  localZone={localZone}
+                  problem={problems[`limits.${index}.most`]?.message}
+                  mayBeOfKeys={keyUse === 'multi' || limit.owner === 'key'}
+                  onChange={(fields) => change(index, fields)}
+                  onRemove={() => set(limits.filter((_, at) => at !== index))}
+                />
+              </li>
+            ))}
+          </ul>
+        )}
+        <Button
+          size="small"
+          className="self-start"
+          disabled={limits.length >= mostCaps}
+          onClick={() => set([...limits, newLimit])}
+        >
+          <Plus className="size-4" />
+          {t('channel.form.limits.add')}
+        </Button>
+      </div>
       <SwitchField
         control={form.control}
         name="draining"

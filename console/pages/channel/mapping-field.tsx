@@ -8,6 +8,7 @@ import { IconButton } from '../../components/ui/icon-button.tsx'
 import { Input } from '../../components/ui/input.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
 import { useText } from '../../lib/text.ts'
+import { useFocusInPlace } from '../../lib/use-focus-in-place.ts'
 import { FormSection } from './form-section.tsx'
 import { type ChannelValues, isMapping } from './form-values.ts'
 
@@ -43,6 +44,7 @@ function unservedOf(models: readonly string[], mapping: string): string[] {
 /** Requested model → upstream model, as a table or as JSON. */
 export function MappingField({ form }: { form: UseFormReturn<ChannelValues> }) {
   const t = useText()
+  const hintId = useId()
   const [models, mapping] = form.watch(['models', 'model_mapping'])
   const [view, setView] = useState<'table' | 'json'>('table')
   const shown = isMapping(mapping) ? view : 'json'
@@ -62,7 +64,9 @@ export function MappingField({ form }: { form: UseFormReturn<ChannelValues> }) {
   return (
     <FormSection title={t('channel.form.mapping')}>
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <p className="text-sm text-muted">{t('channel.form.mapping.hint')}</p>
+        <p id={hintId} className="text-sm text-muted">
+          {t('channel.form.mapping.hint')}
+        </p>
         <Segmented<'table' | 'json'>
           label={t('channel.form.mapping')}
           value={shown}
@@ -80,7 +84,7 @@ export function MappingField({ form }: { form: UseFormReturn<ChannelValues> }) {
           mono
         />
       ) : (
-        <Pairs models={models} mapping={mapping} onChange={set} />
+        <Pairs models={models} mapping={mapping} hintId={hintId} onChange={set} />
       )}
       <Unserved models={models} mapping={mapping} onAdd={add} />
       <Button size="small" className="self-start" onClick={() => set(JSON.stringify(example, null, 2))}>
@@ -118,10 +122,11 @@ function Unserved(props: { models: readonly string[]; mapping: string; onAdd(nam
   )
 }
 
-function Pairs(props: { models: readonly string[]; mapping: string; onChange(text: string): void }) {
-  const { models, mapping, onChange } = props
+function Pairs(props: { models: readonly string[]; mapping: string; hintId: string; onChange(text: string): void }) {
+  const { models, mapping, hintId, onChange } = props
   const t = useText()
   const listId = useId()
+  const inPlace = useFocusInPlace()
   const [pairs, setPairs] = useState<readonly Pair[]>(() => pairsOf(mapping))
   // If the value was set elsewhere, for example by the example button, the table is rebuilt from it. Lines without a
   // name exist only in this state.
@@ -132,7 +137,7 @@ function Pairs(props: { models: readonly string[]; mapping: string; onChange(tex
   }
   const edit = (index: number, pair: Pair) => change(current.map((each, at) => (at === index ? pair : each)))
   return (
-    <div className="flex flex-col gap-2">
+    <div {...inPlace} className="flex flex-col gap-2">
       <datalist id={listId}>
         {models.map((model) => (
           <option key={model} value={model} />
@@ -143,6 +148,7 @@ function Pairs(props: { models: readonly string[]; mapping: string; onChange(tex
         <div key={index} className="flex items-center gap-2">
           <Input
             aria-label={t('channel.form.mapping.from', { row: index + 1 })}
+            aria-describedby={hintId}
             list={listId}
             value={from}
             spellCheck={false}
@@ -153,6 +159,7 @@ function Pairs(props: { models: readonly string[]; mapping: string; onChange(tex
           </span>
           <Input
             aria-label={t('channel.form.mapping.to', { row: index + 1 })}
+            aria-describedby={hintId}
             value={to}
             spellCheck={false}
             onChange={(event) => edit(index, [from, event.target.value])}

@@ -1,3 +1,4 @@
+import { useId } from 'react'
 import { type FeedInput, feedKinds } from '../../../contract/api/channel-costs.ts'
 import { Input } from '../../components/ui/input.tsx'
 import { Select } from '../../components/ui/select.tsx'
@@ -12,6 +13,7 @@ export const labelClass = 'flex flex-col gap-1 text-sm font-medium'
 /** The fields for choosing a price list, without a box around them. */
 export function PriceListFields({ list, onChange }: { list: PriceList; onChange(change: Partial<PriceList>): void }) {
   const t = useText()
+  const hintId = useId()
   return (
     <>
       <label className={labelClass}>
@@ -24,11 +26,20 @@ export function PriceListFields({ list, onChange }: { list: PriceList; onChange(
           ))}
         </Select>
       </label>
-      <label className={labelClass}>
-        {t('carry.costs.url')}
-        <Input value={list.url} spellCheck={false} onChange={(event) => onChange({ url: event.target.value })} />
-        <span className="font-normal text-muted">{t('carry.costs.url.hint')}</span>
-      </label>
+      <div className="flex flex-col gap-1">
+        <label className={labelClass}>
+          {t('carry.costs.url')}
+          <Input
+            value={list.url}
+            spellCheck={false}
+            aria-describedby={hintId}
+            onChange={(event) => onChange({ url: event.target.value })}
+          />
+        </label>
+        <p id={hintId} className="text-sm text-muted">
+          {t('carry.costs.url.hint')}
+        </p>
+      </div>
       {list.kind === 'gateway' && (
         <label className={labelClass}>
           {t('carry.costs.group')}

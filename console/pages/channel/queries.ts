@@ -198,9 +198,10 @@ export async function refreshChannels(): Promise<void> {
 
 const fixed = new Set<unknown>(['types', 'models'])
 
-/** Reloads the views of all channels, and the history of one. */
+/** Reloads the views of all channels, and the details and the history of one. */
 function refreshViews(id: number): void {
   for (const key of ['watched', 'health']) void queryClient.invalidateQueries({ queryKey: ['channel', key] })
+  void queryClient.invalidateQueries({ queryKey: ['channel', 'one', String(id)] })
   void queryClient.invalidateQueries({ queryKey: ['channel', 'timeline', id] })
 }
 

@@ -6,6 +6,7 @@ import { Button } from '../../components/ui/button.tsx'
 import { RowsSkeleton } from '../../components/ui/states.tsx'
 import { formatTime } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
+import { useFocusInPlace } from '../../lib/use-focus-in-place.ts'
 import { timelineQuery } from './queries.ts'
 
 const shownAtFirst = 8
@@ -36,38 +37,41 @@ const colors: Readonly<Record<string, DotColor>> = {
 export function Timeline({ id }: { id: number }) {
   const t = useText()
   const [all, setAll] = useState(false)
+  const inPlace = useFocusInPlace()
   const { data, error, isPending } = useQuery(timelineQuery(id))
   if (data === null) return null
   const shown = all ? data : data?.slice(0, shownAtFirst)
   return (
     <section aria-label={t('channel.timeline')}>
-      <h3 className="mb-2 text-sm font-medium">{t('channel.timeline')}</h3>
-      {isPending && <RowsSkeleton className="h-40 border-0!" />}
-      {error && <p className="text-sm text-bad">{error.message}</p>}
-      {data?.length === 0 && <p className="text-sm text-muted">{t('channel.timeline.none')}</p>}
-      <ol className="divide-y divide-line text-sm">
-        {shown?.map((entry, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: several things may happen in the same second
-          <li key={`${entry.time} ${index}`} className="py-1.5">
-            <span className="flex flex-wrap items-baseline justify-between gap-x-3">
-              <Status color={entry.kind === 'test' ? (entry.ok ? 'green' : 'red') : (colors[entry.action] ?? 'grey')}>
-                {titleOf(entry, t)}
-              </Status>
-              <time className="num text-xs text-muted">{formatTime(entry.time)}</time>
-            </span>
-            {detailOf(entry, t) !== '' && (
-              <span className="block ps-3 break-words text-muted" data-verbatim>
-                {detailOf(entry, t)}
+      <div {...inPlace} tabIndex={-1} className="outline-none">
+        <h3 className="mb-2 text-sm font-medium">{t('channel.timeline')}</h3>
+        {isPending && <RowsSkeleton className="h-40 border-0!" />}
+        {error && <p className="text-sm text-bad">{error.message}</p>}
+        {data?.length === 0 && <p className="text-sm text-muted">{t('channel.timeline.none')}</p>}
+        <ol className="divide-y divide-line text-sm">
+          {shown?.map((entry, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: several things may happen in the same second
+            <li key={`${entry.time} ${index}`} className="py-1.5">
+              <span className="flex flex-wrap items-baseline justify-between gap-x-3">
+                <Status color={entry.kind === 'test' ? (entry.ok ? 'green' : 'red') : (colors[entry.action] ?? 'grey')}>
+                  {titleOf(entry, t)}
+                </Status>
+                <time className="num text-xs text-muted">{formatTime(entry.time)}</time>
               </span>
-            )}
-          </li>
-        ))}
-      </ol>
-      {data && !all && data.length > shownAtFirst && (
-        <Button look="quiet" size="small" className="mt-1" onClick={() => setAll(true)}>
-          {t('channel.timeline.more', { count: data.length })}
-        </Button>
-      )}
+              {detailOf(entry, t) !== '' && (
+                <span className="block ps-3 break-words text-muted" data-verbatim>
+                  {detailOf(entry, t)}
+                </span>
+              )}
+            </li>
+          ))}
+        </ol>
+        {data && !all && data.length > shownAtFirst && (
+          <Button look="quiet" size="small" className="mt-1" onClick={() => setAll(true)}>
+            {t('channel.timeline.more', { count: data.length })}
+          </Button>
+        )}
+      </div>
     </section>
   )
 }

@@ -11,6 +11,7 @@ import { RowsSkeleton, Skeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatPercent, formatRelative, formatSum, formatTime } from '../../lib/format.ts'
 import { languageTag, type Text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
+import { useFocusInPlace } from '../../lib/use-focus-in-place.ts'
 import { channelsQuery, testAndEnable } from './queries.ts'
 
 /** The number of items shown at first. */
@@ -68,10 +69,11 @@ function listOf(parts: readonly string[]): string {
 export function Attention({ items }: { items: readonly AttentionItem[] | undefined }) {
   const t = useText()
   const [all, setAll] = useState(false)
+  const inPlace = useFocusInPlace()
   const shown = all ? items : items?.slice(0, shownAtFirst)
   return (
     <Card title={t('home.attention')}>
-      <div className="min-h-40">
+      <div {...inPlace} className="min-h-40">
         {!items && <RowsSkeleton className="h-40 border-0!" />}
         {items?.length === 0 && (
           <p className="flex items-center justify-center gap-2 py-14 text-sm text-muted">

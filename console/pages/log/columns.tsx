@@ -3,6 +3,7 @@ import { logType } from '../../../contract/log-types.ts'
 import { Cut } from '../../components/data-table/cut.tsx'
 import type { Column } from '../../components/data-table/types.ts'
 import { ModelMark } from '../../components/provider-mark.tsx'
+import { TimeText } from '../../components/time-text.tsx'
 import { formatCount, formatQuota, formatRelative, formatTime } from '../../lib/format.ts'
 import type { Text } from '../../lib/text.ts'
 import { LogTypeLabel, typeText } from './log-parts.tsx'
@@ -33,7 +34,7 @@ export function logColumns(t: Text, { everybody, classic }: Shown): Column<Log>[
   const name = (id: 'username' | 'token_name' | 'model_name', header: string): Column<Log> => ({
     id,
     header,
-    cell: (log) => <Cut text={log[id]} width="max-w-32" />,
+    cell: (log) => <Cut text={log[id]} width="max-w-28" />,
     value: (log) => log[id],
     skeleton: 'w-20',
   })
@@ -41,7 +42,11 @@ export function logColumns(t: Text, { everybody, classic }: Shown): Column<Log>[
     {
       id: 'created_at',
       header: t('log.time'),
-      cell: (log) => <time title={formatRelative(log.created_at)}>{formatTime(log.created_at)}</time>,
+      cell: (log) => (
+        <time title={formatRelative(log.created_at)}>
+          <TimeText seconds={log.created_at} />
+        </time>
+      ),
       value: (log) => formatTime(log.created_at),
       sortable: true,
       required: true,

@@ -37,6 +37,7 @@ export function LogFilters({ search, setSearch, everybody, filter, extra }: LogF
   const type = {
     label: t('log.filter.type'),
     all: t('log.type.all'),
+    slim: true,
     value: search.type,
     choices: shownTypes.map((each) => ({ value: String(each), label: typeText(each, t) })),
     onChange: (value: string | undefined) => narrow({ type: value }),

@@ -35,6 +35,7 @@ export function FormatBoxes({ extras, setExtras }: FormatBoxesProps) {
         <Select
           id={`${id}-format`}
           value={format.kind}
+          aria-describedby={format.kind === 'json_object' ? `${id}-format-hint` : undefined}
           onChange={(event) => choose(kinds.find((kind) => kind === event.target.value))}
         >
           {kinds.map((kind) => (
@@ -44,7 +45,11 @@ export function FormatBoxes({ extras, setExtras }: FormatBoxesProps) {
           ))}
         </Select>
       </Labelled>
-      {format.kind === 'json_object' && <p className="text-sm text-muted">{t('playground.format.hint')}</p>}
+      {format.kind === 'json_object' && (
+        <p id={`${id}-format-hint`} className="text-sm text-muted">
+          {t('playground.format.hint')}
+        </p>
+      )}
       {format.kind === 'json_schema' && (
         <Button size="small" className="self-start" onClick={() => setOpen('schema')}>
           {t('playground.schema.edit')}

@@ -68,7 +68,10 @@ function turnsOf(recorded: readonly CapturedTurn[], model: string): Turn[] {
   return turns
 }
 
-/** The functions of a request in the format of chat completions that the playground can send. */
+/**
+ * The first functions in the body of a chat completions request, at most `mostTools`. Functions that the playground
+ * cannot send are omitted.
+ */
 function toolsOf(body: string): ToolDraft[] {
   let request: unknown
   try {

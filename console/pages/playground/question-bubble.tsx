@@ -73,6 +73,7 @@ function Editor({ turn, draft, setDraft, onResend }: EditorProps) {
       <Textarea
         id={id}
         rows={3}
+        aria-describedby={`${id}-hint`}
         value={draft}
         autoFocus
         onChange={(event) => setDraft(event.target.value)}
@@ -83,7 +84,9 @@ function Editor({ turn, draft, setDraft, onResend }: EditorProps) {
           send()
         }}
       />
-      <p className="text-xs text-muted">{t('playground.edit.hint')}</p>
+      <p id={`${id}-hint`} className="text-xs text-muted">
+        {t('playground.edit.hint')}
+      </p>
       <div className="flex justify-end gap-2">
         <Button size="small" onClick={() => setDraft(undefined)}>
           {t('do.cancel')}

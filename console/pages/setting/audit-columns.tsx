@@ -1,6 +1,7 @@
 import type { AuditRow } from '../../../contract/api/audit.ts'
 import { Cut } from '../../components/data-table/cut.tsx'
 import type { Column } from '../../components/data-table/types.ts'
+import { TimeText } from '../../components/time-text.tsx'
 import { formatRelative, formatTime } from '../../lib/format.ts'
 import type { Text } from '../../lib/text.ts'
 import { actionWords, detailWords, targetWords } from './audit-words.ts'
@@ -17,7 +18,7 @@ export function auditColumns(t: Text): Column<AuditRow>[] {
           dateTime={new Date(row.created_at * 1000).toISOString()}
           title={formatRelative(row.created_at)}
         >
-          {formatTime(row.created_at)}
+          <TimeText seconds={row.created_at} />
         </time>
       ),
       value: (row) => formatTime(row.created_at),

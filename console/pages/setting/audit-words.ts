@@ -1,3 +1,4 @@
+import { clientWords } from '../../lib/client-words.ts'
 import { formatTime } from '../../lib/format.ts'
 import { text, textByKey } from '../../lib/text.ts'
 
@@ -49,6 +50,9 @@ const fields = /"(?:[^"\\]|\\.)*"|(; )|(^|(?<=; )| )(?!true\b|false\b|null\b)([a
 const purged = /^(?:(\d+) logs )?older than (\d+)$/
 const keys = /^(\d+) keys$/
 const copied = /^of channel (\d+)$/
+/** A session that was ended. The client is the JSON text of a User-Agent header. */
+const session = /^(.*), session="[\da-f]+" created_time=(\d+) client=("(?:[^"\\]|\\.)*")$/
+const sessions = /^(.*), (\d+) sessions$/
 
 /** The page's wording for a sentence from the server; undefined if the text is not such a sentence. */
 function sentence(action: string, detail: string): string | undefined {
@@ -59,8 +63,20 @@ function sentence(action: string, detail: string): string | undefined {
   }
   const [, count] = (action.endsWith('-keys') && keys.exec(detail)) || []
   if (count !== undefined) return text('audit.keys', { count: Number(count) })
+  const ended = endedSessions(action, detail)
+  if (ended !== undefined) return ended
   const [, id] = (action === 'channel.copy' && copied.exec(detail)) || []
   return id === undefined ? undefined : text('audit.copyOf', { id })
+}
+
+function endedSessions(action: string, detail: string): string | undefined {
+  const [, user = '', began, client = ''] = (action === 'user.end-session' && session.exec(detail)) || []
+  if (began !== undefined) {
+    const time = formatTime(Number(began))
+    return text('audit.session', { name: user, client: clientWords(JSON.parse(client) as string), time })
+  }
+  const [, name = '', count] = (action === 'user.end-sessions' && sessions.exec(detail)) || []
+  return count === undefined ? undefined : text('audit.sessions', { name, count: Number(count) })
 }
 
 /** The details of an action: the fields with their old and new values, with the names that the page uses. */

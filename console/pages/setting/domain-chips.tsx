@@ -3,12 +3,14 @@ import { useState } from 'react'
 import { Button } from '../../components/ui/button.tsx'
 import { Input } from '../../components/ui/input.tsx'
 import { useText } from '../../lib/text.ts'
+import { useFocusInPlace } from '../../lib/use-focus-in-place.ts'
 import type { ControlProps } from './control-props.ts'
 
 /** Shows a list of names as chips, and a box to add a name; empty and duplicate names are not added. */
 export function DomainChips({ option, form, id, describedBy, disabled }: ControlProps) {
   const t = useText()
   const [typed, setTyped] = useState('')
+  const inPlace = useFocusInPlace()
   const names = form
     .shown(option)
     .split(',')
@@ -21,7 +23,7 @@ export function DomainChips({ option, form, id, describedBy, disabled }: Control
     setTyped('')
   }
   return (
-    <div className="flex flex-col gap-2">
+    <div {...inPlace} className="flex flex-col gap-2">
       {names.length === 0 && <p className="text-sm text-muted">{t('setting.domains.none')}</p>}
       <ul className="flex flex-wrap gap-1.5">
         {names.map((name) => (

@@ -1,17 +1,27 @@
 import { X } from 'lucide-react'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { Input } from '../../components/ui/input.tsx'
 import { useText } from '../../lib/text.ts'
+import { useFocusInPlace } from '../../lib/use-focus-in-place.ts'
 import { EditNumber } from './edit-number.tsx'
 import { type RatioKey, type Ratios, withRatio } from './ratio-draft.ts'
 import { AddRow, Cell, Heading, Multiply, NoRow, RatioRow, RatioTable } from './ratio-table.tsx'
 import type { RatioState } from './use-ratios.ts'
 
+interface GroupTableProps {
+  state: RatioState
+  ratios: Readonly<Record<RatioKey, Ratios>>
+  /** Id of the errors of the options, if there are any. */
+  problemsId: string | undefined
+}
+
 /** Multipliers of groups; listing a group here creates the group. */
-export function GroupTable({ state, ratios }: { state: RatioState; ratios: Readonly<Record<RatioKey, Ratios>> }) {
+export function GroupTable({ state, ratios, problemsId }: GroupTableProps) {
   const t = useText()
+  const hintId = useId()
   const [words, setWords] = useState('')
+  const inPlace = useFocusInPlace()
   const groups = ratios.GroupRatio
   const shown = Object.keys(groups).filter((name) => name.toLowerCase().includes(words.trim().toLowerCase()))
   const locked = !state.mayWrite
@@ -22,8 +32,10 @@ export function GroupTable({ state, ratios }: { state: RatioState; ratios: Reado
     state.change('GroupRatio', next)
   }
   return (
-    <>
-      <p className="text-sm text-muted">{t('ratio.groups.text')}</p>
+    <div {...inPlace} className="flex flex-col gap-3">
+      <p id={hintId} className="text-sm text-muted">
+        {t('ratio.groups.text')}
+      </p>
       <Input
         type="search"
         aria-label={t('ratio.search.groups')}
@@ -71,10 +83,12 @@ export function GroupTable({ state, ratios }: { state: RatioState; ratios: Reado
           label={t('ratio.add.group')}
           known={Object.keys(groups)}
           disabled={locked}
+          describedBy={[problemsId, hintId].filter(Boolean).join(' ')}
+          invalid={problemsId !== undefined}
           onAdd={(name) => set(name, 1)}
         />
         <Multiply disabled={locked || shown.length === 0} onMultiply={multiply} />
       </div>
-    </>
+    </div>
   )
 }

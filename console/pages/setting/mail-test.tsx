@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { optionApi } from '../../../contract/api/option.ts'
 import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
@@ -13,6 +13,7 @@ import type { OptionForm } from './use-option-form.ts'
 export function MailTest({ form }: { form: OptionForm }) {
   const t = useText()
   const user = useSessionUser()
+  const id = useId()
   const [email, setEmail] = useState('')
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<string>()
@@ -48,16 +49,22 @@ export function MailTest({ form }: { form: OptionForm }) {
             placeholder={user?.email || t('setting.mailTest.own')}
             onChange={(event) => setEmail(event.target.value)}
             autoComplete="email"
+            aria-invalid={failure !== undefined || undefined}
+            aria-describedby={failure === undefined ? undefined : `${id}-failure`}
           />
         </label>
-        <Button type="submit" busy={busy} disabled={unsaved}>
+        <Button type="submit" busy={busy} disabled={unsaved} aria-describedby={unsaved ? `${id}-unsaved` : undefined}>
           {t('setting.mailTest')}
         </Button>
       </div>
-      {unsaved && <p className="text-sm text-muted">{t('setting.mailTest.unsaved')}</p>}
+      {unsaved && (
+        <p id={`${id}-unsaved`} className="text-sm text-muted">
+          {t('setting.mailTest.unsaved')}
+        </p>
+      )}
       {failure !== undefined && (
         <Banner kind="bad" live title={t('setting.mailTest.failed')}>
-          <p className="break-words" data-verbatim>
+          <p id={`${id}-failure`} className="break-words" data-verbatim>
             {failure}
           </p>
         </Banner>

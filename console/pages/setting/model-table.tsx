@@ -1,5 +1,5 @@
 import { RotateCcw } from 'lucide-react'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { Badge, Status } from '../../components/ui/badge.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
@@ -8,6 +8,7 @@ import { Segmented } from '../../components/ui/segmented.tsx'
 import { formatCount, quotaPerUnit } from '../../lib/format.ts'
 import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
+import { useFocusInPlace } from '../../lib/use-focus-in-place.ts'
 import { EditNumber } from './edit-number.tsx'
 import { completionOf, type ModelRow, type PriceSource, promptOf, withRatio } from './ratio-draft.ts'
 import { AddRow, Cell, Heading, Multiply, NoRow, RatioRow, RatioTable } from './ratio-table.tsx'
@@ -19,13 +20,18 @@ const sourceColor = { option: 'accent', default: 'grey', call: 'grey', none: 're
 
 type Unit = 'price' | 'ratio'
 
-/** Ratios of models, shown as dollars per million tokens or as the stored values. */
-export function ModelTable({ state }: { state: RatioState }) {
+/**
+ * Ratios of models, shown as dollars per million tokens or as the stored values. `problemsId` is the id of the errors of
+ * the options, if there are any.
+ */
+export function ModelTable({ state, problemsId }: { state: RatioState; problemsId: string | undefined }) {
   const t = useText()
+  const hintId = useId()
   useServerStatus()
   const [unit, setUnit] = useState<Unit>('price')
   const [words, setWords] = useState('')
   const [all, setAll] = useState(false)
+  const inPlace = useFocusInPlace()
   const { rows, mayWrite, ratios, change } = state
   if (!ratios) return null
   const found = rows.filter(({ model }) => model.toLowerCase().includes(words.trim().toLowerCase()))
@@ -39,8 +45,10 @@ export function ModelTable({ state }: { state: RatioState }) {
     change('ModelRatio', next)
   }
   return (
-    <>
-      <p className="text-sm text-muted">{t('ratio.text')}</p>
+    <div {...inPlace} className="flex flex-col gap-3">
+      <p id={hintId} className="text-sm text-muted">
+        {t('ratio.text')}
+      </p>
       <div className="flex flex-wrap items-center gap-2">
         <Input
           type="search"
@@ -73,6 +81,8 @@ export function ModelTable({ state }: { state: RatioState }) {
           label={t('ratio.add.model')}
           known={rows.map(({ model }) => model)}
           disabled={!mayWrite}
+          describedBy={[problemsId, hintId].filter(Boolean).join(' ')}
+          invalid={problemsId !== undefined}
           onAdd={(model) => {
             change('ModelRatio', withRatio(ratios.ModelRatio, model, 1))
             setWords(model)
@@ -80,7 +90,7 @@ export function ModelTable({ state }: { state: RatioState }) {
         />
         <Multiply disabled={!mayWrite || found.length === 0} onMultiply={multiply} />
       </div>
-    </>
+    </div>
   )
 }
 

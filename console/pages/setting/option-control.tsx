@@ -106,6 +106,7 @@ function NumberControl({ option, form, id, describedBy, invalid, disabled }: Con
   const formatQuota = useFormatQuota()
   const value = form.shown(option)
   const unit = option.unit && unitName(option.unit)
+  const worth = isAmount(option) && value !== '' && Number.isFinite(Number(value))
   return (
     <>
       <div className="relative">
@@ -118,7 +119,7 @@ function NumberControl({ option, form, id, describedBy, invalid, disabled }: Con
           value={value}
           placeholder={option.default}
           disabled={disabled}
-          aria-describedby={describedBy}
+          aria-describedby={worth ? `${describedBy} ${id}-worth` : describedBy}
           aria-invalid={invalid || undefined}
           onChange={(event) => form.type(option.key, event.target.value)}
           className={`${inputClass} num ${unit ? 'pr-20' : ''}`}
@@ -129,8 +130,10 @@ function NumberControl({ option, form, id, describedBy, invalid, disabled }: Con
           </span>
         )}
       </div>
-      {isAmount(option) && value !== '' && Number.isFinite(Number(value)) && (
-        <p className="num mt-1 text-sm text-muted">{t('form.quota.worth', { amount: formatQuota(Number(value)) })}</p>
+      {worth && (
+        <p id={`${id}-worth`} className="num mt-1 text-sm text-muted">
+          {t('form.quota.worth', { amount: formatQuota(Number(value)) })}
+        </p>
       )}
     </>
   )

@@ -4,12 +4,12 @@ import { Button } from '../../components/ui/button.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { Input } from '../../components/ui/input.tsx'
 import { useText } from '../../lib/text.ts'
-import { toast } from '../../lib/toast.ts'
+import { useFocusInPlace } from '../../lib/use-focus-in-place.ts'
 import type { ControlProps } from './control-props.ts'
 import { EditNumber } from './edit-number.tsx'
 import { optionName } from './option-names.ts'
 import { readTable, withEntry, withPair } from './option-tables.ts'
-import { Cell, Heading, NoRow, RatioRow, RatioTable } from './ratio-table.tsx'
+import { AddProblem, Cell, Heading, NoRow, RatioRow, RatioTable } from './ratio-table.tsx'
 
 interface PairTableProps extends ControlProps {
   source: string
@@ -18,8 +18,9 @@ interface PairTableProps extends ControlProps {
 }
 
 /** Multipliers by the group of the user and the group of the token. */
-export function PairTable({ option, form, id, disabled, source, groups }: PairTableProps) {
+export function PairTable({ option, form, id, describedBy, invalid, disabled, source, groups }: PairTableProps) {
   const t = useText()
+  const inPlace = useFocusInPlace()
   const table = readTable.pairs(source) ?? {}
   const rows = Object.entries(table).flatMap(([user, ratios]) =>
     Object.entries(ratios).map(([token, ratio]) => ({ user, token, ratio })),
@@ -27,7 +28,7 @@ export function PairTable({ option, form, id, disabled, source, groups }: PairTa
   const set = (user: string, token: string, ratio: number | undefined) =>
     form.type(option.key, withEntry(table, user, withPair(table[user] ?? {}, token, ratio)))
   return (
-    <>
+    <div {...inPlace} className="flex flex-col gap-2">
       <RatioTable
         caption={optionName(option)}
         head={
@@ -70,25 +71,27 @@ export function PairTable({ option, form, id, disabled, source, groups }: PairTa
         {rows.length === 0 && <NoRow columns={4} text={t('setting.table.empty')} />}
       </RatioTable>
       <AddPair
-        {...{ id, disabled, groups }}
-        onAdd={(user, token) => {
-          if (table[user]?.[token] === undefined) return set(user, token, 1)
-          toast.info(t('ratio.add.known', { name: `${user} → ${token}` }))
-        }}
+        {...{ id, describedBy, invalid, disabled, groups }}
+        isKnown={(user, token) => table[user]?.[token] !== undefined}
+        onAdd={(user, token) => set(user, token, 1)}
       />
-    </>
+    </div>
   )
 }
 
-interface AddPairProps extends Pick<PairTableProps, 'id' | 'disabled' | 'groups'> {
+interface AddPairProps extends Pick<PairTableProps, 'id' | 'describedBy' | 'invalid' | 'disabled' | 'groups'> {
+  isKnown(user: string, token: string): boolean
   onAdd(user: string, token: string): void
 }
 
-function AddPair({ id, disabled, groups, onAdd }: AddPairProps) {
+/** The boxes for a new pair. For a pair that is in the table already, they show an error. */
+function AddPair({ id, describedBy, invalid, disabled, groups, isKnown, onAdd }: AddPairProps) {
   const t = useText()
   const list = useId()
+  const problemId = useId()
   const [user, setUser] = useState('')
   const [token, setToken] = useState('')
+  const [taken, setTaken] = useState<string>()
   const ready = user.trim() !== '' && token.trim() !== ''
   const boxes = [
     { name: t('setting.table.userGroup'), value: user, set: setUser, id },
@@ -96,11 +99,13 @@ function AddPair({ id, disabled, groups, onAdd }: AddPairProps) {
   ]
   return (
     <form
-      className="flex flex-wrap gap-2"
+      className="flex flex-wrap gap-x-2 gap-y-1"
       onSubmit={(event) => {
         event.preventDefault()
         if (!ready) return
-        onAdd(user.trim(), token.trim())
+        const [from, to] = [user.trim(), token.trim()]
+        if (isKnown(from, to)) return setTaken(`${from} → ${to}`)
+        onAdd(from, to)
         setToken('')
       }}
     >
@@ -115,13 +120,19 @@ function AddPair({ id, disabled, groups, onAdd }: AddPairProps) {
           disabled={disabled}
           spellCheck={false}
           autoComplete="off"
+          aria-invalid={invalid || taken !== undefined || undefined}
+          aria-describedby={`${describedBy} ${taken === undefined ? '' : problemId}`.trim() || undefined}
           className="w-48!"
-          onChange={(event) => box.set(event.target.value)}
+          onChange={(event) => {
+            box.set(event.target.value)
+            setTaken(undefined)
+          }}
         />
       ))}
       <Button type="submit" disabled={disabled || !ready}>
         {t('do.add')}
       </Button>
+      {taken !== undefined && <AddProblem id={problemId} name={taken} />}
       <datalist id={list}>
         {groups.map((name) => (
           <option key={name} value={name} />

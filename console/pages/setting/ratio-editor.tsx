@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { Banner } from '../../components/ui/banner.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
 import { useText } from '../../lib/text.ts'
@@ -21,6 +21,8 @@ export function RatioEditor({ form }: { form: OptionForm }) {
   const [view, setView] = useState<View>('models')
   const { ratios } = state
   const problems = ratioKeys.flatMap((key) => form.problems[key] ?? [])
+  const problemsId = useId()
+  const table = { state, problemsId: problems.length > 0 ? problemsId : undefined }
   return (
     <div className="flex flex-col gap-3 py-4">
       <div className="flex flex-wrap items-center justify-between gap-2">
@@ -45,13 +47,17 @@ export function RatioEditor({ form }: { form: OptionForm }) {
             <span key={key} id={key} className="absolute scroll-mt-24" />
           ))}
           {!state.mayWrite && <Banner kind="info">{t('setting.locked')}</Banner>}
-          {problems.map((problem) => (
-            <Banner key={problem} kind="bad">
-              {problem}
-            </Banner>
-          ))}
+          {problems.length > 0 && (
+            <div id={problemsId} className="flex flex-col gap-3">
+              {problems.map((problem) => (
+                <Banner key={problem} kind="bad">
+                  {problem}
+                </Banner>
+              ))}
+            </div>
+          )}
           {!ratios && <Banner kind="warn">{t('ratio.broken')}</Banner>}
-          {ratios && (view === 'models' ? <ModelTable state={state} /> : <GroupTable state={state} ratios={ratios} />)}
+          {ratios && (view === 'models' ? <ModelTable {...table} /> : <GroupTable {...table} ratios={ratios} />)}
         </>
       )}
       {ratios && <CostPreview state={state} ratios={ratios} />}

@@ -1,8 +1,7 @@
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import { Button } from '../../components/ui/button.tsx'
 import { Input } from '../../components/ui/input.tsx'
 import { useText } from '../../lib/text.ts'
-import { toast } from '../../lib/toast.ts'
 
 const regionClass = 'overflow-x-auto rounded-md border border-line'
 
@@ -70,7 +69,10 @@ export function NoRow({ columns, text }: { columns: number; text?: string }) {
   )
 }
 
-/** A box for the name of a new row. Empty names and existing names are not added. */
+/**
+ * A box for the name of a new row. Empty names are not added. For a name that is in the table already, the box shows an
+ * error.
+ */
 export function AddRow(props: {
   label: string
   /** Shown in the empty box; the label, if omitted. */
@@ -82,20 +84,27 @@ export function AddRow(props: {
   id?: string
   /** Id of the list with suggested names. */
   list?: string
+  /** Ids of the hint and the errors of the table. */
+  describedBy?: string | undefined
+  /** Whether the table has an error. */
+  invalid?: boolean
 }) {
-  const { label, placeholder = label, known, disabled, onAdd, id, list } = props
+  const { label, placeholder = label, known, disabled, onAdd, id, list, describedBy = '', invalid = false } = props
   const t = useText()
+  const problemId = useId()
   const [name, setName] = useState('')
+  /** The name that was refused because the table has it. */
+  const [taken, setTaken] = useState<string>()
   const add = () => {
     const wanted = name.trim()
     if (wanted === '') return
-    if (known.includes(wanted)) return void toast.info(t('ratio.add.known', { name: wanted }))
+    if (known.includes(wanted)) return setTaken(wanted)
     onAdd(wanted)
     setName('')
   }
   return (
     <form
-      className="flex flex-wrap gap-2"
+      className="flex flex-wrap gap-x-2 gap-y-1"
       onSubmit={(event) => {
         event.preventDefault()
         add()
@@ -110,13 +119,29 @@ export function AddRow(props: {
         value={name}
         disabled={disabled}
         spellCheck={false}
+        aria-invalid={invalid || taken !== undefined || undefined}
+        aria-describedby={`${describedBy} ${taken === undefined ? '' : problemId}`.trim() || undefined}
         className="w-48!"
-        onChange={(event) => setName(event.target.value)}
+        onChange={(event) => {
+          setName(event.target.value)
+          setTaken(undefined)
+        }}
       />
       <Button type="submit" disabled={disabled}>
         {t('do.add')}
       </Button>
+      {taken !== undefined && <AddProblem id={problemId} name={taken} />}
     </form>
+  )
+}
+
+/** The error of a box for a new row whose name is in the table already. */
+export function AddProblem({ id, name }: { id: string; name: string }) {
+  const t = useText()
+  return (
+    <p id={id} role="alert" className="basis-full text-sm break-words text-bad">
+      {t('ratio.add.known', { name })}
+    </p>
   )
 }
 

@@ -8,6 +8,7 @@ import { Input, Textarea } from '../../components/ui/input.tsx'
 import { Select } from '../../components/ui/select.tsx'
 import { quotaPerUnit, showsCurrency } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
+import { useFocusInPlace } from '../../lib/use-focus-in-place.ts'
 import type { ControlProps } from './control-props.ts'
 import { EditNumber } from './edit-number.tsx'
 import { prettyJson } from './json-text.ts'
@@ -110,13 +111,14 @@ function Entries<Value>({ option, form, id, disabled, table, heads, cells, fresh
   const t = useText()
   const list = useId()
   const [all, setAll] = useState(false)
+  const inPlace = useFocusInPlace()
   const names = Object.keys(table)
   const shown = all ? names : names.slice(0, firstRows)
   const groups = hasGroupNames(option.key)
   const set = (name: string, value: Value | undefined) => form.type(option.key, withEntry(table, name, value))
   const suggested = groups ? groupsOf({ option, form, id, disabled, ...rest }) : []
   return (
-    <>
+    <div {...inPlace} className="flex flex-col gap-2">
       <RatioTable
         caption={optionName(option)}
         head={
@@ -156,6 +158,8 @@ function Entries<Value>({ option, form, id, disabled, table, heads, cells, fresh
         placeholder={t(groups ? 'ratio.add.group' : 'setting.table.add')}
         known={names}
         disabled={disabled}
+        describedBy={rest.describedBy}
+        invalid={rest.invalid}
         onAdd={(name) => {
           set(name, fresh)
           setAll(true)
@@ -164,7 +168,7 @@ function Entries<Value>({ option, form, id, disabled, table, heads, cells, fresh
       <datalist id={list}>
         {suggested.map((name) => !names.includes(name) && <option key={name} value={name} />)}
       </datalist>
-    </>
+    </div>
   )
 }
 

@@ -22,17 +22,19 @@ export function Emails() {
 
 function EmailsCard({ emails }: { emails: StatementEmails }) {
   const t = useText()
-  const [busy, setBusy] = useState(false)
+  /** The value being saved. The switch shows it and stays usable, so that it keeps the focus. */
+  const [saving, setSaving] = useState<boolean>()
   const { wanted, has_address, month, counts } = emails
   const change = async (next: boolean) => {
-    setBusy(true)
+    if (saving !== undefined) return
+    setSaving(next)
     try {
       const saved = await call(statementApi.setStatementEmails, { body: { wanted: next } })
       queryClient.setQueryData(emailsQuery.queryKey, saved)
     } catch {
       // The call has already shown the error.
     }
-    setBusy(false)
+    setSaving(undefined)
   }
   return (
     <div className="pt-4 print:hidden">
@@ -42,7 +44,12 @@ function EmailsCard({ emails }: { emails: StatementEmails }) {
           hint={t(has_address ? 'statement.email.hint' : 'statement.email.noAddress')}
         >
           {(ids) => (
-            <Switch {...ids} checked={wanted} disabled={busy} onChange={(event) => void change(event.target.checked)} />
+            <Switch
+              {...ids}
+              checked={saving ?? wanted}
+              aria-busy={saving !== undefined || undefined}
+              onChange={(event) => void change(event.target.checked)}
+            />
           )}
         </SwitchRow>
         {counts && (

@@ -26,7 +26,7 @@ import { appLinks } from './app-links.ts'
 import { endOldKey, removeToken, setTokenStatus } from './queries.ts'
 
 /** Switches a token between enabled and disabled and offers to undo the change. */
-async function toggle(token: Token): Promise<void> {
+export async function toggleToken(token: Token): Promise<void> {
   const enable = token.status !== tokenStatus.enabled
   const name = nameOf(token, text)
   const [next, before] = enable
@@ -76,7 +76,7 @@ export function tokenActions(token: Token, t: Text, on: Handlers): RowAction[] {
       disabled: blocked !== undefined,
       hint: blocked,
       // If the call fails, it shows its own error.
-      run: () => void toggle(token).catch(() => undefined),
+      run: () => void toggleToken(token).catch(() => undefined),
     },
     ...(links.some((link) => link.id === 'next')
       ? []

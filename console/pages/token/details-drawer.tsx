@@ -2,9 +2,19 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
+import { tokenStatus } from '../../../contract/statuses.ts'
 import { Limits } from '../../components/limits.tsx'
 import { RecentUse } from '../../components/recent-use.tsx'
-import { Expiry, hasOldKey, LastUse, Moment, nameOf, Remaining, TokenStatus } from '../../components/token-parts.tsx'
+import {
+  blockedReason,
+  Expiry,
+  hasOldKey,
+  LastUse,
+  Moment,
+  nameOf,
+  Remaining,
+  TokenStatus,
+} from '../../components/token-parts.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { CopyField } from '../../components/ui/copy-field.tsx'
 import { Drawer, type DrawerSteps } from '../../components/ui/drawer.tsx'
@@ -14,6 +24,7 @@ import { formatTime, useFormatQuota, useFormatSum } from '../../lib/format.ts'
 import { sessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
 import { isKeyUnknown, keyOf, maskedKey } from '../../lib/token-key.ts'
+import { toggleToken } from './actions.tsx'
 import { AppSetups } from './app-setups.tsx'
 import { tokenLogsQuery, tokenQuery, tokenSpentQuery } from './queries.ts'
 import { SnippetTabs } from './snippet-tabs.tsx'
@@ -37,7 +48,7 @@ export function TokenPeek({ id, steps, onClose, onEdit }: TokenPeekProps) {
       steps={steps}
       title={token ? nameOf(token, t) : t('token.peek.title')}
       aside={token && <TokenStatus token={token} />}
-      footer={token && <Button onClick={() => onEdit(token)}>{t('do.edit')}</Button>}
+      footer={token && <Actions token={token} onEdit={onEdit} />}
     >
       {query.isPending && <DetailsSkeleton />}
       {query.isError && (
@@ -45,6 +56,23 @@ export function TokenPeek({ id, steps, onClose, onEdit }: TokenPeekProps) {
       )}
       {token && <Details key={token.id} token={token} />}
     </Drawer>
+  )
+}
+
+function Actions({ token, onEdit }: { token: Token; onEdit(token: Token): void }) {
+  const t = useText()
+  const blocked = blockedReason(token.status, t)
+  return (
+    <>
+      <Button
+        disabled={blocked !== undefined}
+        title={blocked}
+        onClick={() => void toggleToken(token).catch(() => undefined)}
+      >
+        {t(token.status === tokenStatus.enabled ? 'do.disable' : 'do.enable')}
+      </Button>
+      <Button onClick={() => onEdit(token)}>{t('do.edit')}</Button>
+    </>
   )
 }
 

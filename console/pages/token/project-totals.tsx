@@ -61,6 +61,7 @@ export function ProjectTotals({ projects, onChoose, onClose }: ProjectTotalsProp
                   ) : (
                     <button
                       type="button"
+                      title={each.project}
                       className="max-w-full truncate text-start text-link hover:underline"
                       onClick={() => onChoose(each.project)}
                     >
@@ -93,16 +94,20 @@ export function ProjectTotals({ projects, onChoose, onClose }: ProjectTotalsProp
   )
 }
 
-/** Usage is filtered by the names of tokens. A filter takes only a limited number of them. */
-function UsageLink({ project }: { project: TokenProject }) {
+/**
+ * Other people's projects may have the same name, so an admin's link contains the admin's own name. Tokens without a
+ * project are found by their names, if these are few enough for a filter.
+ */
+function UsageLink({ project: { project, token_names: names } }: { project: TokenProject }) {
   const t = useText()
   const user = useSessionUser()
-  const { token_names: names } = project
-  if (names.length === 0 || names.length >= maxFilterValues) return null
+  const isMany = names.length === 0 || names.length >= maxFilterValues
+  if (project === '' && isMany) return null
+  const tokens = project === '' ? { token: names.join('\n') } : { project, group: 'token' }
   return (
     <Link
       to="/usage"
-      search={{ token: names.join('\n'), ...(isAdmin(user) && { user: user?.username }) } as never}
+      search={{ ...tokens, ...(isAdmin(user) && { user: user?.username }) } as never}
       className="text-link hover:underline"
     >
       {t('token.projects.usage')}

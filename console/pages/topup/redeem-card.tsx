@@ -30,6 +30,8 @@ export function RedeemCard() {
   const { results, done, run } = useRedeem()
   const codes = codesOf(text)
   const busy = done !== undefined
+  const hasResults = results.length > 1 || results[0]?.reason !== undefined
+  const isRefused = hasResults && results.some(({ reason }) => reason !== undefined)
   const submit = async () => {
     if (codes.length === 0) return void toast.info(t('topup.noCode'))
     setText((await run(codes)).join('\n'))
@@ -55,6 +57,8 @@ export function RedeemCard() {
           spellCheck={false}
           autoComplete="off"
           readOnly={busy}
+          aria-invalid={isRefused || undefined}
+          aria-describedby={hasResults ? `${id}-results` : undefined}
           className="font-mono"
           onChange={(event) => setText(event.target.value)}
           onKeyDown={(event) => {
@@ -75,7 +79,7 @@ export function RedeemCard() {
           <GetCode />
         </div>
       </form>
-      {(results.length > 1 || results[0]?.reason !== undefined) && <Results results={results} />}
+      {hasResults && <Results id={`${id}-results`} results={results} />}
     </Card>
   )
 }
@@ -122,11 +126,11 @@ function GetCode() {
   )
 }
 
-function Results({ results }: { results: readonly Result[] }) {
+function Results({ id, results }: { id: string; results: readonly Result[] }) {
   const t = useText()
   const formatQuota = useFormatQuota()
   return (
-    <section aria-label={t('topup.results')} className="mt-4 border-t border-line pt-3">
+    <section id={id} aria-label={t('topup.results')} className="mt-4 border-t border-line pt-3">
       <ul className="flex flex-col gap-1.5 text-sm">
         {results.map(({ code, added, reason }) => (
           <li key={code} className="flex flex-wrap items-center gap-x-3">

@@ -20,10 +20,16 @@ const olderRanges: readonly UsageView['range'][] = ['24h', '90d']
 /** The pairs of dimensions by which the table can be grouped. It can also be grouped by a single dimension. */
 const pairs = [
   ['user', 'model'],
+  ['project', 'model'],
+  ['project', 'user'],
+  ['project', 'day'],
   ['token', 'day'],
   ['user', 'day'],
   ['model', 'day'],
 ] as const
+
+/** Choices begin with a capital. Their texts do not, because they also occur within sentences. */
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** The choice of metric, time range and grouping. */
 export function Controls(props: {
@@ -40,7 +46,7 @@ export function Controls(props: {
   const metrics = shownMetrics.filter(
     (metric) => (!classic || metric !== 'failed') && (!isOfCosts(metric) || hasCosts || metric === view.metric),
   )
-  const groups = shownGroups.filter((group) => isFor(admin, group))
+  const groups = shownGroups.filter((group) => isFor(admin, group) && (!classic || group !== 'project'))
   const shownPairs = classic ? [] : pairs.filter(([group, and]) => isFor(admin, group) && isFor(admin, and))
   return (
     <>
@@ -88,12 +94,12 @@ export function Controls(props: {
         >
           {groups.map((group) => (
             <option key={group} value={group}>
-              {t(`usage.group.${group}`)}
+              {capital(t(`usage.group.${group}`))}
             </option>
           ))}
           {shownPairs.map(([group, and]) => (
             <option key={`${group} ${and}`} value={`${group} ${and}`}>
-              {t('usage.group.pair', { first: t(`usage.group.${group}`), second: t(`usage.group.${and}`) })}
+              {capital(t('usage.group.pair', { first: t(`usage.group.${group}`), second: t(`usage.group.${and}`) }))}
             </option>
           ))}
         </Select>
@@ -107,7 +113,7 @@ export function Controls(props: {
         >
           {rollupsOf(view).map((rollup) => (
             <option key={rollup} value={rollup}>
-              {t(`usage.rollup.${rollup}`)}
+              {capital(t(`usage.rollup.${rollup}`))}
             </option>
           ))}
         </Select>

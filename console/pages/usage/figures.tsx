@@ -7,13 +7,16 @@ import { type Text, useText } from '../../lib/text.ts'
 /** A change by a smaller factor is not coloured. */
 const notableChange = 1.1
 
+/** The largest change that is written as a percentage. A larger one would only mean that there was almost nothing before. */
+export const mostChange = 9.99
+
 /** How a figure compares with the previous period, in words; undefined if there is nothing to compare. */
 export function changeText(now: number, before: number | undefined, t: Text): string | undefined {
   if (before === undefined) return undefined
   if (before === 0) return now === 0 ? undefined : t('usage.change.new')
   const change = Math.abs(now / before - 1)
   if (Math.round(change * 100) === 0) return t('usage.change.same')
-  const percent = formatPercent(change, 0)
+  const percent = (change > mostChange ? '>' : '') + formatPercent(Math.min(change, mostChange), 0)
   return t(now > before ? 'usage.change.up' : 'usage.change.down', { percent })
 }
 
@@ -24,7 +27,8 @@ export function changeText(now: number, before: number | undefined, t: Text): st
 export function changeShort(now: number, before: number | undefined, t: Text): string | undefined {
   if (before === undefined) return undefined
   if (before === 0) return changeText(now, before, t)
-  return formatPercent(now / before - 1, 0, 'exceptZero')
+  const change = now / before - 1
+  return (change > mostChange ? '>' : '') + formatPercent(Math.min(change, mostChange), 0, 'exceptZero')
 }
 
 /** Figures that should be low. Other figures, such as the spend, are neither good nor bad. */

@@ -8,6 +8,7 @@ import { lossClass } from '../../lib/loss-class.ts'
 import { useText } from '../../lib/text.ts'
 import { changeShort, changeText } from './figures.tsx'
 import { isMoney } from './money-metrics.ts'
+import { nameOfGroup } from './name-of-group.ts'
 import { logsOf, type UsageView } from './queries.ts'
 import type { UsageSearch } from './search.ts'
 
@@ -21,8 +22,8 @@ interface RankingProps {
   onNarrow(change: Partial<UsageSearch>): void
 }
 
-/** The next grouping when the user drills down: models are grouped by token, everything else by model. */
-const next = { model: 'token', token: 'model', user: 'model', channel: 'model' } as const
+/** The next grouping when the user drills down: models and projects are grouped by token, everything else by model. */
+const next = { model: 'token', token: 'model', project: 'token', user: 'model', channel: 'model' } as const
 
 const narrowedTo = (by: Group, { key, name }: Usage['groups'][number]) => ({
   [by]: by === 'channel' ? key : name,
@@ -76,12 +77,13 @@ export function Ranking({ usage, view, by, onNarrow }: RankingProps) {
               <th scope="row" className="w-1/2 max-w-0 py-2 text-start font-normal">
                 <span className="flex items-center gap-1">
                   <GroupLink
+                    by={by}
                     name={group.name}
                     logs={{ ...logsOf(view, { from: usage.start, to: usage.end }), ...narrowedTo(by, group) }}
                   />
                   {canNarrow(by, group, usage) && (
                     <IconButton
-                      label={t('usage.only', { name: group.name || t('usage.unnamed') })}
+                      label={t('usage.only', { name: nameOfGroup(by, group.name, t) })}
                       icon={<ListFilter />}
                       onClick={() => onNarrow({ ...narrowedTo(by, group), group: next[by] })}
                     />
@@ -116,9 +118,9 @@ export function Ranking({ usage, view, by, onNarrow }: RankingProps) {
   )
 }
 
-function GroupLink({ name, logs }: { name: string; logs: Record<string, string> }) {
+function GroupLink({ by, name, logs }: { by: Group; name: string; logs: Record<string, string> }) {
   const t = useText()
-  const shown = name || t('usage.unnamed')
+  const shown = nameOfGroup(by, name, t)
   return (
     <Link
       to="/log"

@@ -3,7 +3,7 @@ import type { RawSearch } from '../../lib/url-query.ts'
 import { type ListSearch, oneOf, parseListSearch, texts } from '../../lib/url-state.ts'
 
 export const shownMetrics = ['quota', 'requests', 'tokens', 'failed', 'cost', 'margin'] as const
-export const shownGroups = ['model', 'token', 'user', 'channel', 'none'] as const
+export const shownGroups = ['model', 'token', 'project', 'user', 'channel', 'none'] as const
 export const shownRollups = ['hour', 'day', 'week', 'month'] as const
 /** The second dimension of the table. */
 export const shownSeconds = ['model', 'user', 'day'] as const

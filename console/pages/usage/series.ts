@@ -2,6 +2,7 @@ import type { Usage } from '../../../contract/api/usage.ts'
 import type { Series } from '../../components/chart/types.ts'
 import { formatTime } from '../../lib/format.ts'
 import { type Text, text } from '../../lib/text.ts'
+import { nameOfGroup } from './name-of-group.ts'
 import type { UsageView } from './queries.ts'
 
 function runningSums(values: readonly number[]): number[] {
@@ -18,7 +19,7 @@ export function seriesOf(usage: Usage, view: UsageView, t: Text): Series[] {
   if (view.group === 'none') return [{ id: 'all', name: t('usage.all'), values: shape(usage.values) }]
   const named = usage.groups.map((group) => ({
     id: group.key,
-    name: group.name || t('usage.unnamed'),
+    name: nameOfGroup(view.group, group.name, t),
     ...(view.group === 'model' && group.name !== '' && { model: group.name }),
     values: shape(group.values),
   }))

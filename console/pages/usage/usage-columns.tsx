@@ -6,6 +6,8 @@ import { ModelMark } from '../../components/provider-mark.tsx'
 import { formatCount, formatNumber, formatPercent, formatQuota, formatSum } from '../../lib/format.ts'
 import { lossClass } from '../../lib/loss-class.ts'
 import type { Text } from '../../lib/text.ts'
+import { mostChange } from './figures.tsx'
+import { nameOfGroup } from './name-of-group.ts'
 import type { UsageView } from './queries.ts'
 
 interface ColumnsOf {
@@ -18,16 +20,13 @@ interface ColumnsOf {
   linkOf(row: UsageRow, shown: string): ReactNode
 }
 
-/** The largest change that is written as a percentage. */
-const mostChange = 9.99
-
 const part = (of: number, whole: number) => (whole === 0 ? 0 : of / whole)
 const meanOf = ({ quota, requests }: UsageRow) => part(quota, requests)
 const changeOf = ({ quota, previous_quota }: UsageRow) => quota - (previous_quota ?? 0)
 
 /** The columns of the table of usage. */
 export function usageColumns({ by, and, t, linkOf, hasCosts }: ColumnsOf): Column<UsageRow>[] {
-  const nameOf = (row: UsageRow) => row.name || t('usage.unnamed')
+  const nameOf = (row: UsageRow) => nameOfGroup(by, row.name, t)
   const number = { align: 'end', skeleton: 'w-14', sortable: true } as const
   return [
     {
@@ -123,7 +122,7 @@ export function usageColumns({ by, and, t, linkOf, hasCosts }: ColumnsOf): Colum
 }
 
 function secondColumn(and: NonNullable<UsageView['and']>, t: Text): Column<UsageRow> {
-  const nameOf = (row: UsageRow) => row.second_name || t('usage.unnamed')
+  const nameOf = (row: UsageRow) => nameOfGroup(and, row.second_name, t)
   return {
     id: 'second',
     header: t(`usage.table.name.${and}`),
@@ -153,7 +152,6 @@ function changeColumn(t: Text): Column<UsageRow> {
   const textOf = ({ quota, previous_quota: before }: UsageRow) => {
     if (before === null) return ''
     if (before === 0) return quota === 0 ? '' : t('usage.table.new')
-    // A larger percentage would only mean that there was almost no usage before.
     const change = Math.min(quota / before - 1, mostChange)
     return `${change === mostChange ? '>' : ''}${formatPercent(change, 0, 'exceptZero')}`
   }

@@ -28,8 +28,8 @@ interface UsageTableProps {
   onNarrow(change: Partial<UsageSearch>): void
 }
 
-/** The next grouping when the user drills down: models are grouped by token, everything else by model. */
-const next = { model: 'token', token: 'model', user: 'model', channel: 'model' } as const
+/** The next grouping when the user drills down: models and projects are grouped by token, everything else by model. */
+const next = { model: 'token', token: 'model', project: 'token', user: 'model', channel: 'model' } as const
 
 const rowId = ({ key, second_key }: UsageRow) => JSON.stringify([key, second_key])
 const rowName = ({ name, second_name }: UsageRow) => (second_name === '' ? name : `${name}, ${second_name}`)
@@ -84,6 +84,7 @@ export function UsageTable({ view, hasCosts, by, search, setSearch, onNarrow }: 
   )
   return (
     <Card title={t('usage.ranking')}>
+      {by === 'project' && <p className="pb-2 text-sm text-muted">{t('table.facet.project.hint')}</p>}
       <DataTable
         name={and === undefined ? 'usage' : 'usage-pairs'}
         caption={t('usage.ranking')}

@@ -10,7 +10,7 @@ import { manageUser } from './queries.ts'
 import { roleText } from './user-parts.tsx'
 
 /** Bans or unbans a user and offers to undo the change. */
-async function toggle(user: User): Promise<void> {
+export async function toggleUser(user: User): Promise<void> {
   const enable = user.status !== userStatus.enabled
   await manageUser(user, enable ? 'enable' : 'disable')
   const name = user.username
@@ -51,7 +51,7 @@ export function userActions(user: User, t: Text, on: Handlers): RowAction[] {
       icon: enabled ? <Ban /> : <CircleCheck />,
       primary: true,
       // If the call fails, it shows its own error.
-      run: () => void toggle(user).catch(() => undefined),
+      run: () => void toggleUser(user).catch(() => undefined),
     },
     { id: 'promote', label: t('user.promote'), icon: <ChevronUp />, run: () => on.promote(user) },
     { id: 'demote', label: t('user.demote'), icon: <ChevronDown />, run: () => on.demote(user) },

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { type ReactNode, Suspense, useId, useState } from 'react'
 import type { User } from '../../../contract/api/user.ts'
 import { roles } from '../../../contract/roles.ts'
+import { userStatus } from '../../../contract/statuses.ts'
 import { DollarBox } from '../../components/form/quota-box.tsx'
 import { Groups } from '../../components/groups.tsx'
 import { Limits } from '../../components/limits.tsx'
@@ -17,7 +18,8 @@ import { formatCount, formatTime, quotaPerUnit, showsCurrency, useFormatQuota, u
 import { lazy } from '../../lib/lazy.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
-import { toast } from '../../lib/toast.ts'
+import { toastWithUndo } from '../../lib/undo.ts'
+import { toggleUser } from './actions.tsx'
 import { Bindings } from './bindings.tsx'
 import { giveQuota, userQuery, userSpentQuery } from './queries.ts'
 import { UserRole, UserStatus } from './user-parts.tsx'
@@ -46,7 +48,16 @@ export function UserPeek({ id, steps, tab, onTab, onClose, onEdit }: UserPeekPro
       steps={steps}
       title={user?.username ?? t('user.title')}
       aside={user && <UserStatus user={user} />}
-      footer={open ? <Button onClick={() => onEdit(user)}>{t('do.edit')}</Button> : undefined}
+      footer={
+        open ? (
+          <>
+            <Button onClick={() => void toggleUser(user).catch(() => undefined)}>
+              {t(user.status === userStatus.enabled ? 'do.disable' : 'do.enable')}
+            </Button>
+            <Button onClick={() => onEdit(user)}>{t('do.edit')}</Button>
+          </>
+        ) : undefined
+      }
     >
       {query.isPending && <DetailsSkeleton />}
       {query.isError && (
@@ -180,7 +191,9 @@ function GiveQuota({ user }: { user: User }) {
     try {
       await giveQuota(user, units)
       setQuota(undefined)
-      toast.success(t('user.peek.given', { quota: formatQuota(units), name: user.username }))
+      toastWithUndo(t('user.peek.given', { quota: formatQuota(units), name: user.username }), () =>
+        giveQuota(user, -units),
+      )
     } catch {
       // The call has already shown the error.
     }
@@ -190,7 +203,9 @@ function GiveQuota({ user }: { user: User }) {
   return (
     <section aria-label={t('user.peek.topup')} className="rounded-lg border border-line p-3">
       <h3 className="text-sm font-medium">{t('user.peek.topup')}</h3>
-      <p className="mb-2 text-xs text-muted">{t('user.peek.note')}</p>
+      <p id={`${id}-note`} className="mb-2 text-xs text-muted">
+        {t('user.peek.note')}
+      </p>
       <form
         className="flex flex-wrap items-center gap-2"
         onSubmit={(event) => {
@@ -210,7 +225,14 @@ function GiveQuota({ user }: { user: User }) {
           {label}
         </label>
         {currency ? (
-          <DollarBox id={id} value={quota} onChange={setQuota} placeholder={label} className="min-w-52 flex-1" />
+          <DollarBox
+            id={id}
+            value={quota}
+            onChange={setQuota}
+            placeholder={label}
+            describedBy={`${id}-note`}
+            className="min-w-52 flex-1"
+          />
         ) : (
           <Input
             id={id}
@@ -218,6 +240,7 @@ function GiveQuota({ user }: { user: User }) {
             step={1}
             value={quota ?? ''}
             placeholder={label}
+            aria-describedby={`${id}-note`}
             onChange={({ target }) => setQuota(target.value === '' ? undefined : Number(target.value))}
             className="num min-w-32 flex-1"
           />

@@ -6,10 +6,10 @@ import { Badge } from '../../components/ui/badge.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { useConfirm } from '../../components/ui/use-confirm.tsx'
-import { browserOf } from '../../lib/client-name.ts'
+import { clientWords } from '../../lib/client-words.ts'
 import { formatRelative, formatTime } from '../../lib/format.ts'
 import { sessionUser } from '../../lib/session.ts'
-import { type Text, useText } from '../../lib/text.ts'
+import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { endUserSession, endUserSessions, userSessionsQuery } from './access-queries.ts'
 import { Pager } from './pager.tsx'
@@ -68,7 +68,7 @@ export function UserSessions({ user }: { user: User }) {
 function SessionLine({ user, session }: { user: User; session: UserSession }) {
   const t = useText()
   const [busy, setBusy] = useState(false)
-  const client = clientText(session.client, t)
+  const client = clientWords(session.client)
   const end = async () => {
     setBusy(true)
     try {
@@ -110,11 +110,4 @@ function SessionLine({ user, session }: { user: User; session: UserSession }) {
       )}
     </li>
   )
-}
-
-function clientText(userAgent: string, t: Text): string {
-  const known = browserOf(userAgent)
-  if (!known) return userAgent === '' ? t('user.peek.client.unknown') : userAgent
-  const { browser, system } = known
-  return system === undefined ? browser : t('user.peek.client', { browser, system })
 }

@@ -10,6 +10,7 @@ import { ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { useFormatQuota } from '../../lib/format.ts'
 import { text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
+import { toastWithUndo } from '../../lib/undo.ts'
 import { setUserTokenStatus, userTokensQuery } from './access-queries.ts'
 import { Pager } from './pager.tsx'
 
@@ -89,8 +90,12 @@ function Figure({ name, children }: { name: string; children: ReactNode }) {
   )
 }
 
+/** Switches a token between enabled and disabled and offers to undo the change. */
 async function setStatus(user: User, token: UserToken, name: string): Promise<void> {
   const enable = token.status === tokenStatus.disabled
   await setUserTokenStatus(user, token, enable ? tokenStatus.enabled : tokenStatus.disabled)
-  toast.success(text(enable ? 'table.toggled.enabled' : 'table.toggled.disabled', { name }))
+  const message = text(enable ? 'table.toggled.enabled' : 'table.toggled.disabled', { name })
+  // An expired or exhausted token that was disabled cannot be enabled again.
+  if (!enable && token.status !== tokenStatus.enabled) toast.success(message)
+  else toastWithUndo(message, () => setUserTokenStatus(user, token, token.status))
 }

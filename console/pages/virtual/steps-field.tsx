@@ -21,6 +21,7 @@ export function StepsField({ control }: { control: Control<VirtualValues> }) {
   const list = useRef<HTMLOListElement>(null)
   const { field, fieldState } = useController({ control, name: 'steps' })
   const steps = field.value
+  const error = fieldState.error?.message
   const [news, setNews] = useState('')
   /** The control to focus after the rows have been drawn, because a row that moves within the page loses the focus. */
   const [focus, setFocus] = useState<string>()
@@ -48,23 +49,29 @@ export function StepsField({ control }: { control: Control<VirtualValues> }) {
     setFocus(`${step.key}-model`)
   }
   return (
-    <fieldset className="flex min-w-0 flex-col gap-2" data-field="steps">
+    <fieldset aria-describedby={`${listId}-hint`} className="flex min-w-0 flex-col gap-2" data-field="steps">
       <legend className="float-left mb-1 w-full text-sm font-medium">{t('virtual.steps')}</legend>
-      <p className="text-sm text-muted">{t('virtual.form.steps.hint')}</p>
+      <p id={`${listId}-hint`} className="text-sm text-muted">
+        {t('virtual.form.steps.hint')}
+      </p>
       <ol ref={list} className="flex flex-col gap-2">
         {steps.map((step, index) => (
           <StepRow
             key={step.key}
             {...{ step, index, listId }}
             count={steps.length}
-            isInvalid={fieldState.error !== undefined && step.model.trim() === ''}
+            errorId={error !== undefined && step.model.trim() === '' ? `${listId}-error` : undefined}
             onChange={(next) => field.onChange(steps.map((each) => (each.key === step.key ? next : each)))}
             onMove={(way, from) => move(index, way, from)}
             onRemove={() => remove(index)}
           />
         ))}
       </ol>
-      {fieldState.error?.message !== undefined && <p className="text-sm text-bad">{fieldState.error.message}</p>}
+      {error !== undefined && (
+        <p id={`${listId}-error`} className="text-sm text-bad">
+          {error}
+        </p>
+      )}
       <p role="status" className="sr-only">
         {news}
       </p>
@@ -94,7 +101,8 @@ interface RowProps {
   index: number
   count: number
   listId: string
-  isInvalid: boolean
+  /** Id of the error, if the step causes it. */
+  errorId: string | undefined
   onChange(step: StepValues): void
   /** `from` is the control that has the focus. */
   onMove(way: Way, from: string): void
@@ -103,7 +111,7 @@ interface RowProps {
 
 const ways = { ArrowUp: 'up', ArrowDown: 'down' } as const
 
-function StepRow({ step, index, count, listId, isInvalid, onChange, onMove, onRemove }: RowProps) {
+function StepRow({ step, index, count, listId, errorId, onChange, onMove, onRemove }: RowProps) {
   const t = useText()
   const name = step.model.trim() === '' ? String(index + 1) : step.model
   const onKeyDown = (event: KeyboardEvent<HTMLLIElement>) => {
@@ -120,7 +128,8 @@ function StepRow({ step, index, count, listId, isInvalid, onChange, onMove, onRe
         <Input
           data-focus={`${step.key}-model`}
           aria-label={t('virtual.form.step.model', { place: index + 1 })}
-          aria-invalid={isInvalid || undefined}
+          aria-invalid={errorId !== undefined || undefined}
+          aria-describedby={errorId}
           list={listId}
           value={step.model}
           autoComplete="off"
@@ -131,14 +140,14 @@ function StepRow({ step, index, count, listId, isInvalid, onChange, onMove, onRe
           data-focus={`${step.key}-up`}
           label={t('virtual.form.step.up', { model: name })}
           icon={<ArrowUp />}
-          aria-disabled={index === 0}
+          disabled={index === 0}
           onClick={() => onMove('up', 'up')}
         />
         <IconButton
           data-focus={`${step.key}-down`}
           label={t('virtual.form.step.down', { model: name })}
           icon={<ArrowDown />}
-          aria-disabled={index === count - 1}
+          disabled={index === count - 1}
           onClick={() => onMove('down', 'down')}
         />
         <IconButton

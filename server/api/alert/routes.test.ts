@@ -180,7 +180,7 @@ forEachDatabase((_, openFresh) => {
     expect((await move({ token: 'tk2', to: 'topic' })).data.hint).toBe('evil.example')
   })
 
-  test('the test button sends a message and reports the result, ten times an hour', async () => {
+  test('the test button sends a message and reports the result, at most ten times an hour', async () => {
     await using service = await startService((_, response) => response.writeHead(200).end('ok'))
     const { data } = await addHook({ url: `${service.url}/in` }, '', admin.token)
     const send = () => call('POST', `/destination/${data.id}/test`, {}, admin.token)

@@ -148,7 +148,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('users cannot filter for retried or rescued calls, and invalid values are refused', async () => {
+  test('users cannot filter for calls that were retried or whose broken stream was continued (`rescued`), and invalid values are refused', async () => {
     for (const path of ['self', 'self/stat', 'self/histogram'])
       for (const outcome of ['retried', 'rescued'])
         expect([path, (await ask(`${path}?outcome=${outcome}`, ada)).json.success]).toEqual([path, false])

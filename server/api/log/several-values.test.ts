@@ -31,6 +31,12 @@ const cases: [query: string, wanted: (row: Row) => boolean][] = [
     (row) => row.model_name === 'o3' && row.channel_id !== 2 && groupOf(row) === 'default',
   ],
   ["group=vip'%20or%201=1", () => false],
+  ['project=Search', (row) => projectOf(row) === 'Search'],
+  ['project=Search&project=a%2Cb&project=', (row) => projectOf(row) !== ''],
+  ['not_project=Search', (row) => projectOf(row) !== 'Search'],
+  ['project=Search&group=gold&not_model_name=o3', (row) => row.token_id === ownToken && row.model_name !== 'o3'],
+  ['project=search', () => false],
+  ["project=Search'%20or%201=1", () => false],
 ]
 
 /**
@@ -39,6 +45,10 @@ const cases: [query: string, wanted: (row: Row) => boolean][] = [
  */
 const ownToken = 10
 const groupOf = (row: Row) => (row.token_id === ownToken ? 'gold' : row.username === 'ada' ? 'vip' : 'default')
+
+/** The projects of the tokens that exist. Calls of other tokens are in no project. */
+const projects: Readonly<Record<number, string>> = { [ownToken]: 'Search', 11: 'a,b', 12: 'Search' }
+const projectOf = (row: Row) => projects[row.token_id] ?? ''
 
 type Row = ReturnType<typeof rowOf>
 
@@ -68,8 +78,15 @@ forEachDatabase((_, openFresh) => {
     await api.call('POST', '/api/token/', { as: ada.token, body: { name: 'own', remain_quota: 1, expired_time: -1 } })
     await api.store.write(async (trx) => {
       await trx.updateTable('tokens').set({ id: ownToken, group: 'gold' }).execute()
+      await trx.updateTable('tokens').set({ project: 'Search' }).execute()
       await trx.updateTable('users').set({ group: 'vip' }).where('id', '=', ada.id).execute()
     })
+    const { key: _key, ...token } = await api.store.read.selectFrom('tokens').selectAll().executeTakeFirstOrThrow()
+    const others = [11, 12].map((id) => {
+      const own = { id, project: projects[id] ?? '', user_id: bob.id, group: '', key: `k${id}` }
+      return { ...token, ...own, key_hash: `hash ${id}` }
+    })
+    await api.store.write((trx) => trx.insertInto('tokens').values(others).execute())
     rows = Array.from({ length: 42 }, (__, index) => rowOf(index, [ada.id, bob.id, eve.id]))
   })
   afterEach(() => api.store.close())
@@ -113,16 +130,18 @@ forEachDatabase((_, openFresh) => {
         },
       )
       expect([query, (await file.text()).trim().split('\r\n').length - 1]).toEqual([query, expected.length])
-      for (const group of ['none', 'model', 'user', 'channel']) {
+      for (const group of ['none', 'model', 'project', 'user', 'channel']) {
         const usage = await get(`/api/usage/?group_by=${group}&${query}`)
         expect([query, group, usage.data.total.quota]).toEqual([query, group, sum(expected)])
       }
-      const table = await get(`/api/usage/table?by=model&size=100&${query}`)
-      expect([query, sum(table.data)]).toEqual([query, sum(expected)])
+      for (const by of ['model', 'project', 'project&and=model']) {
+        const table = await get(`/api/usage/table?by=${by}&size=100&${query}`)
+        expect([query, by, sum(table.data)]).toEqual([query, by, sum(expected)])
+      }
     }
   })
 
-  test('live rows are selected in the same way', () => {
+  test('rows of the live log are selected by the same filters as rows of a list', () => {
     const filter = { model_name: ['gpt-4o', 'o3'], not_username: ['eve'], channel: [] }
     const wanted = rows.filter((row) => /gpt-4o|o3/.test(row.model_name) && row.username !== 'eve')
     expect(rows.filter((row) => isWanted({ id: 1, ...row } as never, filter))).toEqual(wanted)
@@ -149,6 +168,8 @@ forEachDatabase((_, openFresh) => {
       'username',
       'token_name',
       'not_group',
+      'project',
+      'not_project',
     ]) {
       expect([name, (await get(`/api/log/?${many(name, 20)}`)).success]).toEqual([name, true])
       expect([name, (await get(`/api/log/?${many(name, 21)}`)).success]).toEqual([name, false])
@@ -211,6 +232,13 @@ forEachDatabase((_, openFresh) => {
         .sort((a, b) => Number(b[2]) - Number(a[2]) || (String(a[0]) < String(b[0]) ? -1 : 1)),
     )
     expect(await values('of=group&keyword=V')).toEqual([inGroup('vip')])
+    const inProject = (name: string) => [name, name, count((row) => projectOf(row) === name)]
+    expect(await values('of=project')).toEqual(['Search', 'a,b'].map(inProject))
+    expect(await values('of=project&keyword=S')).toEqual([inProject('Search')])
+    expect(await values('of=project', ada)).toEqual([
+      ['Search', 'Search', own((row) => projectOf(row) === 'Search')],
+      ['a,b', 'a,b', own((row) => projectOf(row) === 'a,b')],
+    ])
     for (const of of ['user', 'channel', 'group'])
       expect(await values(`of=${of}`, ada)).toBe('Only admins can list users, channels and groups.')
     expect(await values('of=planet')).toContain('of')

@@ -113,11 +113,21 @@ forEachDatabaseUrl((name, freshUrl) => {
     await events.close()
   })
 
-  test("groups are the users' groups at the time when a row is sent", async () => {
+  test("a group filter uses the group that the row's user has when the row is sent", async () => {
     await api.store.write((trx) => trx.updateTable('users').set({ group: 'vip' }).where('id', '=', ada.id).execute())
     const events = await open('stream?not_group=default')
     await add({ quota: 2, user_id: admin.id })
     await add({ quota: 3 })
+    expect((await events.next())?.data).toMatchObject({ quota: 3 })
+    await events.close()
+  })
+
+  test("projects are the tokens' projects at the time when a row is sent", async () => {
+    const body = { name: 'own', project: 'Web', unlimited_quota: true }
+    const created = (await api.call('POST', '/api/token/', { as: ada.token, body })).json as { data: { id: number } }
+    const events = await open('stream?project=Web')
+    await add({ quota: 2, token_id: 999 })
+    await add({ quota: 3, token_id: created.data.id })
     expect((await events.next())?.data).toMatchObject({ quota: 3 })
     await events.close()
   })

@@ -31,7 +31,7 @@ export interface PathOperation {
   operation: Operation
 }
 
-/** Responses that many management calls share, by status. */
+/** Responses that many endpoints of the management API share, by status. */
 export const managementResponses: Record<string, ResponseObject> = {
   BadBody: failure('The body cannot be decoded.'),
   NotLoggedIn: failure('The caller is not logged in and sent no access token.'),
@@ -54,7 +54,7 @@ export const managementSchemas: Record<string, JsonSchema> = {
   Failure: envelope(false, {}, []),
 }
 
-/** Every call of the management API. */
+/** Every endpoint of the management API. */
 export function managementOperations(writer: SchemaWriter): PathOperation[] {
   return Object.entries(api).flatMap(([group, endpoints]) =>
     Object.entries<Endpoint>(endpoints).map(([name, endpoint]) => ({

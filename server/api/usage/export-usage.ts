@@ -68,15 +68,18 @@ const figures = ['quota', 'calls', 'failed', 'prompt_tokens', 'cached_tokens', '
 
 type Figure = (typeof figures)[number]
 
+/** Whether the key of a row is its name, so that one column is enough. */
+const isName = (by: UsageDimension) => by === 'day' || by === 'model' || by === 'project'
+
 function headings(by: UsageDimension): string[] {
-  if (by === 'day' || by === 'model') return [by]
+  if (isName(by)) return [by]
   return by === 'token' ? ['token_id', 'token', 'token_owner'] : [`${by}_id`, by]
 }
 
 function cells(by: UsageDimension, row: UsageRow, index: number): string[] {
   const [key, name, owner] =
     index === 0 ? [row.key, row.name, row.owner] : [row.second_key, row.second_name, row.second_owner]
-  if (by === 'day' || by === 'model') return [name]
+  if (isName(by)) return [name]
   return by === 'token' ? [key, name, owner] : [key, name]
 }
 

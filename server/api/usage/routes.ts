@@ -17,7 +17,7 @@ import {
   rankUsage,
   usageNames,
 } from '../../store/usage/usage-query.ts'
-import type { Dimension, HourRange, RowFilter } from '../../store/usage/usage-series.ts'
+import type { Grouping, HourRange, RowFilter } from '../../store/usage/usage-series.ts'
 import type { ApiDeps } from '../deps.ts'
 import { mountBudgets } from './budget-routes.ts'
 import { mountStatementEmails } from './statement-emails-routes.ts'
@@ -33,9 +33,10 @@ const groupColumns = {
   none: undefined,
   model: 'model_name',
   token: 'token_id',
+  project: 'project',
   user: 'user_id',
   channel: 'channel_id',
-} as const satisfies Record<UsageGroup, Dimension | undefined>
+} as const satisfies Record<UsageGroup, Grouping | undefined>
 
 /** The usage endpoints. Admins see everybody's usage, other people see only their own. */
 export function mountUsage(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clock' | 'settings'>): void {
@@ -54,8 +55,8 @@ export function mountUsage(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clo
 
 /** The filter for the rows. People who are not admins see only their own calls, and nothing about channels. */
 function filterFor(query: Query, person: Person): RowFilter {
-  const { token_name, not_token_name, model_name, not_model_name } = query
-  const own = { token_name, not_token_name, model_name, not_model_name }
+  const { token_name, not_token_name, model_name, not_model_name, project, not_project } = query
+  const own = { token_name, not_token_name, model_name, not_model_name, project, not_project }
   if (person.role >= roles.admin) {
     const { username, not_username, channel, not_channel, group, not_group } = query
     return { ...own, username, not_username, channel, not_channel, group, not_group }
@@ -247,7 +248,7 @@ async function namesOf(
   group: UsageGroup,
   keys: readonly (string | number)[],
 ): Promise<Map<string | number, string>> {
-  if (group === 'none' || group === 'model') return new Map()
+  if (group === 'none' || group === 'model' || group === 'project') return new Map()
   const ids = keys.filter((key) => typeof key === 'number')
   return usageNames(db, groupColumns[group], ids)
 }

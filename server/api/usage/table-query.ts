@@ -17,6 +17,7 @@ type Query = PersonCall<typeof api.usage.export>['query']
 const columns = {
   user: 'user_id',
   token: 'token_id',
+  project: 'project',
   model: 'model_name',
   channel: 'channel_id',
   day: 'day',
@@ -86,8 +87,8 @@ function periodBefore({ start, end }: Seconds): Seconds | undefined {
 }
 
 function filterFor(query: Query, by: readonly UsageDimension[], person: Person): RowFilter {
-  const { token_name, not_token_name, model_name, not_model_name } = query
-  const own = { token_name, not_token_name, model_name, not_model_name }
+  const { token_name, not_token_name, model_name, not_model_name, project, not_project } = query
+  const own = { token_name, not_token_name, model_name, not_model_name, project, not_project }
   if (person.role >= roles.admin) {
     const { username, not_username, channel, not_channel, group, not_group } = query
     return { ...own, username, not_username, channel, not_channel, group, not_group }

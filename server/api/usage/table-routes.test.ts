@@ -98,6 +98,75 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
+  test('a project has the calls of the tokens that are in it now, in tables, curves, charts and files', async () => {
+    const token = async (who: Person, name: string, project: string) => {
+      const body = { name, project, unlimited_quota: true }
+      const { json } = await api.call('POST', '/api/token/', { as: who.token, body })
+      return (json as { data: { id: number } }).data.id
+    }
+    const web = await token(ada, 'web', 'Web')
+    const app = await token(ada, 'app', "it's %_\\")
+    const theirs = await token(bob, 'theirs', 'Web')
+    const free = await token(bob, 'free', '')
+    const deleted = 999
+    const ofToken = (who: Person, token_id: number, quota: number, hours = 1) =>
+      row(who, midnight + hours * hour, quota, { token_id, model_name: hours === 1 ? 'gpt-4o' : 'claude' })
+    await add(
+      ...[ofToken(ada, web, 100), ofToken(ada, web, 11, 3), ofToken(ada, app, 20)],
+      ...[ofToken(bob, theirs, 5), ofToken(bob, free, 3), ofToken(bob, deleted, 1)],
+      row(ada, midnight + hour, 0, { token_id: web, type: 6 }),
+    )
+    const rows = async (query: string, as = admin) => brief(await read(`by=project&${query}`, as))
+    await twice(async () => {
+      expect(await rows('')).toEqual([
+        ['Web', '', 116],
+        ["it's %_\\", '', 20],
+        ['', '', 4],
+      ])
+      expect(await rows('and=model&sort=name&order=asc')).toEqual([
+        ['', 'gpt-4o', 4],
+        ["it's %_\\", 'gpt-4o', 20],
+        ['Web', 'claude', 11],
+        ['Web', 'gpt-4o', 105],
+      ])
+      expect(await rows('and=user&project=Web')).toEqual([
+        ['Web', 'ada', 111],
+        ['Web', 'bob', 5],
+      ])
+      expect(await rows('keyword=%25_')).toEqual([["it's %_\\", '', 20]])
+      expect(await rows('username=bob&not_project=Web')).toEqual([['', '', 4]])
+      const range = `start_timestamp=${midnight}&end_timestamp=${midnight + 4 * hour - 1}`
+      const [first] = await read(`by=project&${range}`)
+      expect(first).toMatchObject({ key: 'Web', owner: '', requests: 3, failed: 1, calls: 4, values: [0, 105, 0, 11] })
+      // Users see only their own projects, also where other people have projects with the same name.
+      expect(await rows('', bob)).toEqual([
+        ['Web', '', 5],
+        ['', '', 4],
+      ])
+      const { data } = (
+        await api.call('GET', `/api/usage/?group_by=project&rollup=hour&top=1&${range}`, { as: admin.token })
+      ).json as { data: { groups: object[]; other: object } }
+      expect(data).toMatchObject({
+        groups: [{ key: 'Web', name: 'Web', total: { quota: 116 }, values: [0, 105, 0, 11] }],
+        other: { groups: 2, total: { quota: 24 } },
+      })
+      const { text } = await download('by=project&and=user&project=Web')
+      const lines = text.split('\r\n').map((line) => line.replaceAll('"', '').split(',').slice(0, 5).join(','))
+      expect(lines.slice(0, 4)).toEqual([
+        'project,user_id,user,usd,quota',
+        `Web,${ada.id},ada,0.000222,111`,
+        `Web,${bob.id},bob,0.000010,5`,
+        'Total,,,0.000232,116',
+      ])
+    })
+    // When a token moves to another project, its earlier calls move with it.
+    await api.call('PUT', '/api/token/', { as: ada.token, body: { id: app, project: 'Web' } })
+    expect(await rows('')).toEqual([
+      ['Web', '', 136],
+      ['', '', 4],
+    ])
+  })
+
   test('for every pair of dimensions, the sums equal the sums of the log rows in the exact range and time zone', async () => {
     const models = ['gpt-4o', 'claude', "it's %_\\"]
     const rows = Array.from({ length: 400 }, (_, n) =>
@@ -123,6 +192,9 @@ forEachDatabase((_, openFresh) => {
           'by=day&and=user',
           'by=channel',
           'by=day&and=channel',
+          'by=project',
+          'by=project&and=day',
+          'by=channel&and=project',
         ]) {
           const query = `${pair}&start_timestamp=${start}&end_timestamp=${end}&time_zone=${zone}&size=100`
           const pages = [...(await read(query)), ...(await read(`${query}&p=1`))]

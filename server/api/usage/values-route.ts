@@ -10,9 +10,13 @@ import type { ApiDeps } from '../deps.ts'
 const columns: Readonly<Record<Exclude<ValueDimension, 'group'>, ValueColumn>> = {
   model: 'model_name',
   token: 'token_name',
+  project: 'project',
   user: 'username',
   channel: 'channel_id',
 }
+
+/** What people who are not admins can list, of their own rows. */
+const ownDimensions: readonly ValueDimension[] = ['model', 'token', 'project']
 
 const hour = 3600
 
@@ -20,7 +24,7 @@ const hour = 3600
 export function mountUsageValues(router: ApiRouter, { store, clock }: Pick<ApiDeps, 'store' | 'clock'>): void {
   serve(router, api.usage.values, async ({ query, person }) => {
     const isAdmin = person.role >= roles.admin
-    if (!isAdmin && query.of !== 'model' && query.of !== 'token')
+    if (!isAdmin && !ownDimensions.includes(query.of))
       throw new ApiFailure('Only admins can list users, channels and groups.')
     const now = epochSeconds(clock)
     const end = query.end_timestamp === 0 ? now : Math.min(query.end_timestamp, now)

@@ -133,7 +133,10 @@ forEachDatabase((_, openFresh) => {
     expect((await self(phone)).status).toBe(401)
     expect(await list()).toEqual([])
     expect((await audited()).filter(([, action]) => action?.startsWith('user.end'))).toEqual([
-      ['admin', 'user.end-session', `user ${user.id}`, 'user'],
+      [
+        ...['admin', 'user.end-session', `user ${user.id}`],
+        `user, session="${shown[0].id}" created_time=${began} client="Laptop/2.0 ${'x'.repeat(189)}…"`,
+      ],
       ['admin', 'user.end-sessions', `user ${user.id}`, 'user, 2 sessions'],
     ])
   })

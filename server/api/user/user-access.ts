@@ -11,7 +11,7 @@ import { listTokens, lockToken, type TokenRow, updateToken } from '../../store/a
 import { lockUser, type UserRow, userById } from '../../store/accounts/users.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import type { Trx } from '../../store/store.ts'
-import { auditEvent, describeChange } from '../audit-event.ts'
+import { auditEvent, describeChange, describeFields } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import { refuseToEnable } from '../refuse-to-enable.ts'
 import { refuseUnlessAbove } from './manage-user.ts'
@@ -87,8 +87,11 @@ function mountUserSessions(router: ApiRouter, { store, clock }: AccessDeps): voi
     const { id, session } = call.params
     await store.write(async (trx) => {
       const { username } = await lockReachable(trx, call, id)
-      if (!(await endSessionOf(trx, id, session))) throw new ApiFailure('Session not found.')
-      await recordAudit(trx, auditEvent(clock, call, 'user.end-session', `user ${id}`, username))
+      const ended = await endSessionOf(trx, id, session)
+      if (!ended) throw new ApiFailure('Session not found.')
+      const fields = { session, created_time: ended.created_time, client: ended.client }
+      const detail = `${username}, ${describeFields(fields, Object.keys(fields))}`
+      await recordAudit(trx, auditEvent(clock, call, 'user.end-session', `user ${id}`, detail))
     })
   })
 

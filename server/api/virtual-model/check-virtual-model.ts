@@ -36,7 +36,7 @@ export function checkName(name: string, others: readonly VirtualModelRow[]): voi
 }
 
 /**
- * Refuses a virtual model whose steps lead back to the model itself. Circles that do not include this model are not
+ * Refuses a virtual model whose steps lead back to the model itself. Cycles that do not include this model are not
  * checked, because they were refused when the last of their models was saved.
  */
 export function refuseCircle(

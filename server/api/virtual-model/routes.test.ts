@@ -90,7 +90,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(update({ id: other.id, name: 'best' })).rejects.toThrow('There is already a virtual model')
     })
 
-    test('refuses a change that makes a circle of virtual models, no matter which of them is changed', async () => {
+    test('refuses a change that makes a cycle of virtual models, no matter which of them is changed', async () => {
       const a = await create({ name: 'a', steps: [{ model: 'b' }] })
       await create({ name: 'c', steps: [{ model: 'a' }] })
       expect(create({ name: 'b', steps: [{ model: 'm' }, { model: 'c' }] })).rejects.toThrow(
@@ -98,14 +98,14 @@ forEachDatabaseUrl((name, freshUrl) => {
       )
       const b = await create({ name: 'b', steps: [{ model: 'm' }] })
       expect(update({ id: b.id, steps: [{ model: 'c' }] })).rejects.toThrow('The steps lead in a circle')
-      // Renaming a virtual model can also make a circle.
+      // Renaming a virtual model can also make a cycle.
       const d = await create({ name: 'd', steps: [{ model: 'e' }] })
       await update({ id: b.id, steps: [{ model: 'd' }] })
       expect(update({ id: d.id, name: 'e' })).rejects.toThrow('The steps lead in a circle: e → e.')
       expect(await update({ id: a.id, enabled: false })).toMatchObject({ enabled: false })
     })
 
-    test('two simultaneous changes cannot form a circle together', async () => {
+    test('two simultaneous changes cannot form a cycle together', async () => {
       const a = await create({ name: 'a' })
       const b = await create({ name: 'b' })
       const done = await Promise.allSettled([
@@ -115,7 +115,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(done.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     })
 
-    test('if the database contains a circle, the list shows a warning, and requests are refused', async () => {
+    test('if the database contains a cycle, the list shows a warning, and requests are refused', async () => {
       const { id } = await create({})
       const { store } = gateway.context
       await store.write((trx) =>

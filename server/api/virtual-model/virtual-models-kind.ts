@@ -25,7 +25,7 @@ export const virtualModelsKind: ConfigKind<'virtual_models'> = {
   async plan(trx, wanted, context) {
     const existing = await lockVirtualModels(trx)
     const listed = new Set(wanted.map(({ name }) => name))
-    // The check for circles uses the state after all changes, so their order does not matter.
+    // The check for cycles uses the state after all changes, so their order does not matter.
     const others = context.prune ? [] : existing.filter(({ name }) => !listed.has(name))
     const all = [...others.map(steppingOf), ...wanted]
     return planByName(

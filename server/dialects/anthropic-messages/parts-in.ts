@@ -24,7 +24,7 @@ export function contentIn(owner: Fields, needed: boolean): Part[] {
   return attachSeals((owner.each('content') ?? []).map(blockIn))
 }
 
-/** A cache mark, if the object has one. */
+/** A cache breakpoint, if the object has one. */
 export function cacheIn(owner: Fields): { cache?: CacheMark } {
   const mark = owner.fields('cache_control')
   return mark ? { cache: { ttl: mark.text('ttl') ?? '' } } : {}

@@ -56,13 +56,13 @@ function blockOut(part: Part, dropped: DroppedFields): JsonObject[] {
   }
 }
 
-/** A thinking block, or a `redacted_thinking` block for a redacted thought. */
+/** A thinking block, or a `redacted_thinking` block for redacted reasoning. */
 export function thinkingOut(text: string, redacted: boolean, seal: Seal): WireThinking | WireRedactedThinking {
   const value = writeSeal(seal, dialect, redacted ? 'hidden' : 'thought')
   return redacted ? { type: 'redacted_thinking', data: value } : { type: 'thinking', thinking: text, signature: value }
 }
 
-/** The `cache_control` field for a cache mark; an empty object without a mark. */
+/** The `cache_control` field for a cache breakpoint; an empty object if there is none. */
 export function cacheOut(mark: CacheMark | undefined): JsonObject {
   if (!mark) return {}
   return { cache_control: { type: 'ephemeral', ...((mark.ttl === '5m' || mark.ttl === '1h') && { ttl: mark.ttl }) } }

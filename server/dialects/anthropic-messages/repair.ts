@@ -10,7 +10,7 @@ import { type CallIdFields, withFitIds } from '../wire/wire-ids.ts'
 const dialect = 'anthropic-messages'
 
 /**
- * Repairs an Anthropic request. It removes thoughts that Anthropic did not sign, and assistant messages that are only
+ * Repairs an Anthropic request. It removes reasoning that Anthropic did not sign, and assistant messages that are only
  * white space. It replaces call ids that Anthropic does not accept. Anthropic refuses a request that contains any one
  * of these.
  */
@@ -60,8 +60,9 @@ const callsIn: CallIdFields = {
 }
 
 /**
- * The edits that remove all thoughts except those that the service itself produced. With a thinking budget, the service
- * requires a signed thought in an unfinished tool-call loop. If there is none, thinking is turned off.
+ * The edits that remove all reasoning except the reasoning that the service itself produced. With a thinking budget,
+ * the service requires a signed reasoning part in an unfinished tool-call loop. If there is none, thinking is turned
+ * off.
  */
 function withOwnThoughts(body: JsonObject, text: string, options: RepairOptions, keepsUnsigned: boolean): Repair {
   const { messages } = body
@@ -91,7 +92,7 @@ function withOwnThoughts(body: JsonObject, text: string, options: RepairOptions,
   }
 }
 
-/** The message with only the thoughts that the service itself produced; undefined if nothing is left of it. */
+/** The message with only the reasoning that the service itself produced; undefined if nothing is left of it. */
 function withoutForeign(message: unknown, thoughtOut: (block: JsonObject) => JsonObject | undefined): unknown {
   const content = isObject(message) ? message['content'] : undefined
   if (!isObject(message) || message['role'] !== 'assistant' || !Array.isArray(content)) return message
@@ -109,7 +110,7 @@ function isThought(block: unknown): block is JsonObject {
   return isObject(block) && (block['type'] === 'thinking' || block['type'] === 'redacted_thinking')
 }
 
-/** A thought as it is sent to the service; undefined if the service did not produce it. */
+/** A reasoning part as it is sent to the service; undefined if the service did not produce it. */
 function signedThought(block: JsonObject, keepsUnsigned: boolean): JsonObject | undefined {
   const member = block['type'] === 'thinking' ? 'signature' : 'data'
   const value = block[member]
@@ -119,7 +120,7 @@ function signedThought(block: JsonObject, keepsUnsigned: boolean): JsonObject | 
   return own === value ? block : { ...block, [member]: own }
 }
 
-/** True if the conversation ends with tool results, and no turn of this tool-call loop has a thought. */
+/** True if the conversation ends with tool results, and no turn of this tool-call loop has reasoning. */
 function lacksThought(messages: readonly unknown[]): boolean {
   const loop = messages.findLastIndex(
     (message) => isObject(message) && message['role'] === 'user' && !hasResult(message),
@@ -133,7 +134,7 @@ function hasResult(message: JsonObject | undefined): boolean {
   return looseList(message?.['content']).some(({ type }) => type === 'tool_result')
 }
 
-/** `context_management` without the edits that clear thoughts. These edits are allowed only if thinking is enabled. */
+/** `context_management` without the edits that clear reasoning. These edits are allowed only if thinking is enabled. */
 function withoutClearing(management: unknown): JsonObject {
   if (!isObject(management)) return {}
   const all = looseList(management['edits'])

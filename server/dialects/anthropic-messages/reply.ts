@@ -113,7 +113,7 @@ export function replyBlocksOut(part: Part): JsonObject[] {
       return part.text === '' ? [] : [...sealOut(part.seal, 'next'), textOut(part.text, citations)]
     }
     case 'reasoning':
-      // A thought without a signature is still shown, but the caller cannot send it back as a thought.
+      // Reasoning without a signature is still shown, but the caller cannot send it back as reasoning.
       return [thinkingOut(part.text, part.redacted ?? false, part.seal ?? { from: dialect, value: '' })]
     case 'tool-call':
       return [...sealOut(part.seal, 'next'), callOut(part)]

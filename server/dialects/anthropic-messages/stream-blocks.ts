@@ -115,7 +115,9 @@ export class StreamBlocks {
     return events
   }
 
-  /** Adds a piece to a text or thought. If the service sent no start of the block, this method begins the block. */
+  /**
+   * Adds a piece to a text or reasoning part. If the service sent no start of the block, this method begins the block.
+   */
   #more(index: number, type: 'text' | 'reasoning', text: string): StreamEvent[] {
     if (text === '') return []
     const begun = this.#begun.has(index) ? [] : this.#begin(index, { type, text: '' })

@@ -89,8 +89,8 @@ function effortOut(effort: Effort): string {
 }
 
 /**
- * True if the conversation ends with tool results, and no turn of this tool-call loop has a thought that Anthropic
- * signed. Thinking with a budget requires such a thought.
+ * True if the conversation ends with tool results, and no turn of this tool-call loop has a reasoning part that
+ * Anthropic signed. Thinking with a budget requires such reasoning.
  */
 function lacksThought({ messages }: Conversation): boolean {
   const hasResult = (message: Message) => message.parts.some(({ type }) => type === 'tool-result')

@@ -47,7 +47,7 @@ function blockOut(part: Part, context: BlockContext): JsonObject[] {
   }
 }
 
-/** A cache mark as a separate block after the content that it covers. Only some models support it. */
+/** A cache breakpoint as a separate block after the content that it covers. Only some models support it. */
 export function cacheOut(mark: CacheMark | undefined, { traits, dropped }: BlockContext): JsonObject[] {
   if (!mark) return []
   if (traits.caches) return [{ cachePoint: { type: 'default', ...(mark.ttl === '1h' && { ttl: '1h' }) } }]
@@ -74,7 +74,7 @@ function resultOut(part: ToolResultPart, { dropped, traits }: BlockContext): Jso
   }
 }
 
-/** Only Claude accepts its earlier thoughts as input. Other models refuse a thought in the history. */
+/** Only Claude accepts its earlier reasoning as input. Other models refuse reasoning in the history. */
 function thoughtOut(part: ReasoningPart, { dropped, traits }: BlockContext): JsonObject[] {
   if (!traits.isClaude || part.seal?.from !== 'anthropic-messages') {
     dropped.lose('thought', part)

@@ -49,7 +49,7 @@ function thoughtIn(content: JsonObject): ReasoningPart {
   return { type: 'reasoning', text: looseText(thought['text']), ...(signature && { seal: sealIn(signature) }) }
 }
 
-/** On Bedrock only Anthropic's models sign their thoughts. Anthropic's own API accepts these signatures too. */
+/** On Bedrock only Anthropic's models sign their reasoning. Anthropic's own API accepts these signatures too. */
 export function sealIn(value: string): Seal {
   return { from: 'anthropic-messages', value }
 }

@@ -51,7 +51,7 @@ function claudeThinking(conversation: Conversation, { traits, dropped }: BlockCo
   }
   const turn = messages.findLast(({ role }) => role === 'assistant')
   const isInLoop = messages.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false
-  // With a thinking budget, the assistant turn before the tool results must contain a thought that Anthropic signed.
+  // With a thinking budget, the assistant turn before the tool results must contain reasoning signed by Anthropic.
   const isUnsigned =
     isInLoop && !turn?.parts.some((part) => part.type === 'reasoning' && part.seal?.from === 'anthropic-messages')
   if ((mustCall(toolChoice) && !claude.freeChoice) || (!claude.adaptive && isUnsigned)) {

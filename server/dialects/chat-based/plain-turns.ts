@@ -14,7 +14,7 @@ export interface TurnCall {
 export interface Turn {
   readonly role: 'user' | 'assistant' | 'tool'
   readonly text: string
-  /** The assistant's thoughts. */
+  /** The assistant's reasoning. */
   readonly thought?: string
   readonly calls?: readonly TurnCall[]
   /** The call to which a tool result belongs. */

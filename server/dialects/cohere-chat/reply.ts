@@ -68,7 +68,7 @@ function citationsOf(
   return out
 }
 
-/** One piece of an answer's content; undefined if it is neither a text nor a thought. */
+/** One piece of an answer's content; undefined if it is neither text nor reasoning. */
 export function contentIn(block: JsonObject): Extract<ReplyPart, { type: 'text' | 'reasoning' }> | undefined {
   if (block['type'] === 'thinking' || typeof block['thinking'] === 'string')
     return { type: 'reasoning', text: looseText(block['thinking']) }

@@ -14,7 +14,7 @@ interface Context {
   readonly dropped: DroppedFields
   /** The documents of the request, which are sent in a field next to the messages. */
   readonly documents: JsonObject[]
-  /** True if the model accepts its own thoughts back. */
+  /** True if the model accepts its own reasoning back. */
   readonly thinks: boolean
 }
 
@@ -117,7 +117,7 @@ function resultOut(part: ToolResultPart, dropped: DroppedFields): JsonObject {
   return { role: 'tool', tool_call_id: part.callId, content: texts.join('\n') }
 }
 
-/** For models that do not accept thoughts, thoughts before tool calls are sent as the tool plan. */
+/** For models that do not accept reasoning, reasoning before tool calls is sent as the tool plan. */
 function assistantOut(parts: readonly Part[], context: Context): JsonObject[] {
   const { dropped, thinks } = context
   const text = parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('')

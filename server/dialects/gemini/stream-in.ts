@@ -64,7 +64,7 @@ export class ContentStreamDecoder implements StreamDecoder {
     return events
   }
 
-  /** Google sends no end mark. An answer is complete when all of its candidates have a finish reason. */
+  /** Google sends no end marker. An answer is complete when all of its candidates have a finish reason. */
   finish(): StreamEvent[] {
     if (this.#ended) return []
     const candidates = [...this.#candidates.values()]

@@ -148,7 +148,7 @@ export class ContentStreamEncoder implements StreamEncoder {
     return written({ candidates: [{ content: { role: 'model', parts }, index: choice }], ...this.#names })
   }
 
-  /** Writes the last event, which contains the finish reasons and the usage. It is the end mark of this dialect. */
+  /** Writes the last event, which contains the finish reasons and the usage. It is the end marker of this dialect. */
   #end(): string {
     const stops = this.#stops.size > 0 ? [...this.#stops] : [[0, { reason: 'stop' }] as const]
     const candidates = stops.map(([choice, stop]): WireCandidate => {

@@ -14,7 +14,7 @@ export class DecodingMeter extends EventMeter {
   constructor(dialect: UpstreamDialect, idSeed: string) {
     super(new EventTally())
     this.#decoder = new ForgivingDecoder(dialect.streamDecoder(idSeed))
-    // If the dialect has an end mark, an answer without it is incomplete, even if it has a stop reason.
+    // If the dialect has an end marker, an answer without it is incomplete, even if it has a stop reason.
     this.#hasEndMark = !dialect.endsByReason
   }
 

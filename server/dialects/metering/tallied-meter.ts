@@ -4,8 +4,8 @@ import { EventMeter } from './event-meter.ts'
 /** A meter for events that the reader has already tallied. */
 export class TalliedMeter extends EventMeter {
   /**
-   * True if the upstream closed the stream without the end mark of its dialect. A stop reason alone then does not make
-   * the answer complete.
+   * True if the upstream closed the stream without the end marker of its dialect. A stop reason alone then does not
+   * make the answer complete.
    */
   isCut = false
   leftOut = 0

@@ -20,7 +20,7 @@ export interface ModelTraits {
 }
 
 /**
- * True for other vendors' models that use Claude's dialect. They accept their own thoughts back without a signature.
+ * True for other vendors' models that use Claude's dialect. They accept their own reasoning back without a signature.
  */
 export function isOfOtherMaker(model: string): boolean {
   return /deepseek|kimi|moonshot|glm|minimax|qwen|mimo|longcat|doubao/i.test(model)

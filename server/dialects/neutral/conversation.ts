@@ -102,14 +102,14 @@ export interface ToolResultPart {
   readonly native?: Native
 }
 
-/** A thought of the model: a readable text, an encrypted or signed state, or both. */
+/** Reasoning of the model: a readable text, an encrypted or signed state, or both. */
 export interface ReasoningPart {
   readonly type: 'reasoning'
-  /** '' if the thought is not shown. */
+  /** '' if the reasoning is not shown. */
   readonly text: string
-  /** True if the service hid the thought and returned only its encrypted form. */
+  /** True if the service hid the reasoning and returned only its encrypted form. */
   readonly redacted?: boolean
-  /** True if the text is the thought itself, not a summary of it. */
+  /** True if the text is the reasoning itself, not a summary of it. */
   readonly full?: boolean
   readonly seal?: Seal
   readonly native?: Native
@@ -227,7 +227,7 @@ export type ResponseFormat =
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 export type Effort = (typeof efforts)[number]
 
-/** The amount of thinking that the caller wants, and whether the caller wants to see the thoughts. */
+/** The amount of thinking that the caller wants, and whether the caller wants to see the reasoning. */
 export interface ReasoningWish {
   readonly effort?: Effort
   readonly budgetTokens?: number

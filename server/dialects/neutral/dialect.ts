@@ -50,7 +50,7 @@ export type StreamSignal =
   | 'content'
   /** The event contains only usage. It is withheld from a caller who did not ask for usage. */
   | 'usage-only'
-  /** The end mark of the stream's dialect. */
+  /** The end marker of the stream's dialect. */
   | 'done'
   /** The upstream reports an error within the stream. */
   | 'error'
@@ -59,7 +59,10 @@ export type StreamSignal =
   /** The event can be neither decoded nor skipped, so the stream ends with an error. */
   | 'garbage'
 
-/** Meters one stream in one dialect. It is fed the data of every event, in order. */
+/**
+ * Reads the events of one stream, to know its usage, its text and how it ended. `feed` is called with the data of every
+ * event, in order.
+ */
 export interface StreamMeter {
   /**
    * Counts the content of the events in `text`, from position `from`, without parsing them. Stops at the first event
@@ -89,13 +92,13 @@ export interface StreamMeter {
   readonly extraBytes: number
   /** Audio and images of a conversation so far; absent = there were none. They are not counted as characters. */
   readonly media?: MediaTokens | undefined
-  /** The end mark to send if the upstream does not send it, because the caller's client expects it; '' = none. */
+  /** The end marker to send if the upstream does not send it, because the caller's client expects it; '' = none. */
   readonly endMark: string
   /** The number of complete images received; absent = the dialect has no images. */
   readonly images?: number
   /** False as soon as an event arrives that may contain images in an unknown format. */
   readonly tellsImages?: boolean
-  /** True if the answer is complete, even without an end mark. */
+  /** True if the answer is complete, even without an end marker. */
   readonly finished: boolean
   /** True once the last text or call is complete, if the dialect shows this before the end of the answer. */
   readonly answered?: boolean
@@ -108,7 +111,7 @@ export interface StreamMeter {
   readonly leftOut: number
   /** The error that the upstream reported within the stream. */
   readonly error: JsonObject | undefined
-  /** The reported error in neutral form, if it has already been decoded. */
+  /** The reported error in neutral form (the same for all dialects), if it has already been decoded. */
   readonly failure?: Failure | undefined
   /**
    * The events that tell a caller of the same dialect that the stream was cut off; '' if the dialect has no such
@@ -132,7 +135,7 @@ export interface EncodeOptions {
    * of this kind can generate.
    */
   readonly defaultMaxTokens?: number
-  /** For OpenAI's chat: true if the service accepts cache marks as `cache_control`. */
+  /** For OpenAI's chat: true if the service accepts cache breakpoints as `cache_control`. */
   readonly cacheControl?: boolean
   /** For OpenAI's chat: true if the service accepts tools whose input is free text. */
   readonly freeformTools?: boolean
@@ -151,8 +154,8 @@ export interface EncodeOptions {
    */
   readonly refusesMetadata?: 'always' | 'unstored'
   /**
-   * For OpenAI's chat: the field in which the service accepts the model's thoughts from earlier turns; absent = it does
-   * not accept them.
+   * For OpenAI's chat: the field in which the service accepts the model's reasoning from earlier turns; absent = the
+   * service does not accept earlier reasoning.
    */
   readonly reasoningField?: 'reasoning_content' | 'reasoning_details'
 }
@@ -181,12 +184,12 @@ export interface Frame {
 }
 
 /**
- * Decodes one upstream stream. It is fed the data of every event, in order. For an event that cannot be read it returns
- * `unreadableEvent`, and it accepts further events after that.
+ * Decodes one upstream stream. `push` is called with the data of every event, in order. For an event that cannot be
+ * read it returns `unreadableEvent`, and it accepts further events after that.
  */
 export interface StreamDecoder {
   push(data: string): StreamEvent[]
-  /** Ends the input. Returns the end event if the answer is complete without an end mark, otherwise an error. */
+  /** Ends the input. Returns the end event if the answer is complete without an end marker, otherwise an error. */
   finish(): StreamEvent[]
   /**
    * The events that tell a caller of the same dialect that the stream was cut off; '' if the dialect has no such
@@ -215,7 +218,7 @@ export interface UpstreamDialect {
   /** The call ids and tool names that the dialect accepts; absent = the same as OpenAI's chat. */
   readonly toolRules?: ToolRules
   /**
-   * True if streams of this dialect have no end mark. An answer is then complete when every choice has a stop reason.
+   * True if streams of this dialect have no end marker. An answer is then complete when every choice has a stop reason.
    */
   readonly endsByReason?: true
   /** True if the service bills only the prompt. An answer without completion tokens is then valid. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../lib/json.ts'
 export interface RepairOptions {
   /** The service's name for the model. */
   readonly model: string
-  /** True if the service accepts thoughts back without a signature. */
+  /** True if the service accepts reasoning back without a signature. */
   readonly takesUnsigned?: boolean
   /** True if the service has refused the thinking state in this request, so that none of it may be sent. */
   readonly withoutThoughts?: boolean

@@ -69,7 +69,7 @@ export type FailureKind =
   | 'overloaded'
   | 'server'
 
-/** The known sizes, in tokens, if the context is too long. */
+/** The known sizes, in tokens, if a request exceeds the model's context. */
 export interface ContextSizes {
   readonly limit?: number
   readonly prompt?: number

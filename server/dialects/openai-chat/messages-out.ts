@@ -100,7 +100,7 @@ function callOut(part: ToolCallPart, dropped: DroppedFields, options: EncodeOpti
   }
 }
 
-/** Earlier thoughts, in the format in which the service accepts them back. */
+/** Earlier reasoning, in the format in which the service accepts it back. */
 function thoughtsOut(parts: readonly Part[], dropped: DroppedFields, options: EncodeOptions): JsonObject {
   const thoughts = parts.filter((part) => part.type === 'reasoning')
   if (thoughts.length === 0) return {}

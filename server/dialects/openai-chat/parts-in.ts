@@ -45,7 +45,7 @@ function partIn(part: Fields): Part {
       const media = type === 'video_url' ? 'video' : 'document'
       return { type: 'media', media, source: sourceOf(address), ...part.native(dialect) }
     }
-    // Mistral's models return their thoughts as part of the content.
+    // Mistral's models return their reasoning as part of the content.
     case 'thinking':
       return thinkingIn(part)
     default:
@@ -110,7 +110,7 @@ export function soundType(format: string): string {
   return { mp3: 'audio/mpeg', pcm16: 'audio/pcm', m4a: 'audio/mp4' }[format] ?? `audio/${format}`
 }
 
-/** All parts of an assistant message in the order in which a model produces them: thoughts, text, calls. */
+/** All parts of an assistant message in the order in which a model produces them: reasoning, text, calls. */
 export function assistantParts(message: Fields, callId: () => string): Part[] {
   const refusal = message.text('refusal')
   const details = detailsIn(message)

@@ -50,7 +50,7 @@ function partOut(part: Part, dropped: DroppedFields, options: EncodeOptions): Js
   }
 }
 
-/** A cache mark, for services that accept Anthropic's cache marks. OpenAI caches automatically. */
+/** A cache breakpoint, for services that accept Anthropic's cache breakpoints. OpenAI caches automatically. */
 export function cacheOut(mark: CacheMark | undefined, dropped: DroppedFields, options: EncodeOptions): JsonObject {
   if (!mark) return {}
   if (options.cacheControl) return { cache_control: { type: 'ephemeral', ...(mark.ttl && { ttl: mark.ttl }) } }

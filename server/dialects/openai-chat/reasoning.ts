@@ -4,10 +4,10 @@ import type { DialectName, ReasoningPart, Seal } from '../neutral/conversation.t
 import { type Fields, looseList, looseText } from '../neutral/fields.ts'
 
 /**
- * OpenAI's chat has no field for a model's thoughts. Services that show thoughts put the text into `reasoning_content`
- * (DeepSeek) or `reasoning`. They put state that must be sent back unchanged into `reasoning_details` (OpenRouter's
- * docs, "Preserving reasoning"). Its entries have the types reasoning.text, reasoning.summary and reasoning.encrypted.
- * Each entry has a `format`, which identifies the service.
+ * OpenAI's chat has no field for a model's reasoning. Services that show reasoning put the text into
+ * `reasoning_content` (DeepSeek) or `reasoning`. They put state that must be sent back unchanged into
+ * `reasoning_details` (OpenRouter's docs, "Preserving reasoning"). Its entries have the types reasoning.text,
+ * reasoning.summary and reasoning.encrypted. Each entry has a `format`, which identifies the service.
  */
 const formats: Readonly<Record<string, DialectName>> = {
   'anthropic-claude-v1': 'anthropic-messages',
@@ -32,7 +32,7 @@ interface Details {
   textSeal: Seal | undefined
 }
 
-/** The thoughts in a message of a request. */
+/** The reasoning in a message of a request. */
 export function detailsIn(message: Fields): Details {
   const text = message.text('reasoning_content') ?? message.text('reasoning') ?? ''
   message.raw('reasoning')
@@ -41,7 +41,7 @@ export function detailsIn(message: Fields): Details {
   return isTold || text === '' ? details : { ...details, parts: [{ type: 'reasoning', text }, ...details.parts] }
 }
 
-/** `reasoning_details` as parts. Entries of the same thought become one part. */
+/** `reasoning_details` as parts. Entries of the same reasoning block become one part. */
 export function readDetails(list: unknown): Details {
   const parts: ReasoningPart[] = []
   const callSeals = new Map<string, Seal>()
@@ -66,12 +66,12 @@ export function readDetails(list: unknown): Details {
   return { parts, callSeals, textSeal }
 }
 
-/** A thought as `reasoning_details` entries. */
+/** A reasoning part as `reasoning_details` entries. */
 export function detailsOut(part: ReasoningPart, index: number): JsonObject[] {
   const { text, seal } = part
   const format = seal ? formatOf[seal.from] : 'unknown'
-  // Anthropic's signature is in the same entry as the text. The state of a hidden thought, or of one of OpenAI's
-  // thoughts, is in a separate entry.
+  // Anthropic's signature is in the same entry as the text. The state of hidden reasoning, or of OpenAI's reasoning, is
+  // in a separate entry.
   if (seal && !part.redacted && seal.from !== 'openai-responses')
     return [{ type: 'reasoning.text', text, signature: seal.value, format, index }]
   const shown = {
@@ -90,7 +90,7 @@ export function sealOut(seal: Seal, callId: string | undefined, index: number): 
   return callId === undefined ? entry : { ...entry, id: callId }
 }
 
-/** The text of a model's thoughts, from whichever field the service uses; undefined if there is none. */
+/** The text of a model's reasoning, from whichever field the service uses; undefined if there is none. */
 export function thoughtOf(message: JsonObject): string | undefined {
   const text = message['reasoning_content'] ?? message['reasoning']
   if (typeof text === 'string') return text

@@ -88,7 +88,7 @@ function messageParts(message: JsonObject, idSeed: string): ReplyPart[] {
   ]
 }
 
-/** Reads the content of a message. It is a text or, in Mistral's API, a list of texts and thoughts. */
+/** Reads the content of a message. It is a text or, in Mistral's API, a list of text and reasoning parts. */
 function contentParts(content: unknown, citations: readonly Citation[], seal: Seal | undefined): ReplyPart[] {
   const rest = { ...(citations.length > 0 && { citations }), ...(seal && { seal }) }
   if (typeof content === 'string') return content === '' && !seal ? [] : [{ type: 'text', text: content, ...rest }]

@@ -127,7 +127,7 @@ function messageIn(message: Fields, role: string, newCall: () => string): Messag
   }
 }
 
-/** A cache mark on the whole message is treated as a mark after its last part. */
+/** A cache breakpoint on the whole message is treated as a breakpoint after its last part. */
 function marked(parts: readonly Part[], cache: CacheMark): Part[] {
   const last = parts.at(-1)
   const canBe = last?.type === 'text' || last?.type === 'media' || last?.type === 'tool-call'

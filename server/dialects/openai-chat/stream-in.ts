@@ -47,7 +47,7 @@ interface ChoiceState {
   /** The first call with each id. */
   readonly begunById: Map<string, OpenCall>
   sound: number | undefined
-  /** The text of the last thought that began. */
+  /** The text of the last reasoning part that began. */
   thought: string
   /** The index of the last text part, for details that arrive later. */
   lastText: number | undefined
@@ -99,7 +99,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
     return events
   }
 
-  /** Many services omit the end mark. An answer is complete when all of its choices have a finish reason. */
+  /** Many services omit the end marker. An answer is complete when all of its choices have a finish reason. */
   finish(): StreamEvent[] {
     if (this.#ended) return []
     const choices = [...this.#choices.values()]
@@ -112,8 +112,8 @@ export class ChunkStreamDecoder implements StreamDecoder {
   }
 
   /**
-   * The end mark completes an answer even if the service sent no finish reason, unless the finish reason may have been
-   * in an unreadable event.
+   * The end marker completes an answer even if the service sent no finish reason, unless the finish reason may have
+   * been in an unreadable event.
    */
   #done(): StreamEvent[] {
     if (this.#hasGap && [...this.#choices.values()].some(({ stopped }) => !stopped)) return this.#end([unreadableEvent])
@@ -217,7 +217,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
     }
   }
 
-  /** Reads the content of a delta. It is a text or, in Mistral's API, a list of texts and thoughts. */
+  /** Reads the content of a delta. It is a text or, in Mistral's API, a list of text and reasoning parts. */
   #content(choice: number, state: ChoiceState, content: unknown, events: StreamEvent[]): void {
     if (typeof content === 'string') this.#text(choice, state, 'text', content, events)
     for (const part of looseList(content)) {

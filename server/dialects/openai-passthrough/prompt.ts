@@ -26,7 +26,7 @@ const readFields = new Set([
   'query',
 ])
 /**
- * Fields for a model's thoughts. They come from OpenRouter and vLLM (`reasoning`), DeepSeek (`reasoning_content`),
+ * Fields for a model's reasoning. They come from OpenRouter and vLLM (`reasoning`), DeepSeek (`reasoning_content`),
  * Ollama (`thinking`) and OpenRouter (`reasoning_details`).
  */
 const thoughtFields = ['reasoning', 'reasoning_content', 'thinking', 'reasoning_details']
@@ -143,8 +143,8 @@ function addText(value: unknown, tally: PromptTally): void {
 }
 
 /**
- * Some gateways put the same thought into several fields, for the client programs of different services. It is counted
- * once.
+ * Some gateways put the same reasoning into several fields, for the client programs of different services. It is
+ * counted once.
  */
 function addThought(message: JsonObject, tally: PromptTally): void {
   let longest = ''
@@ -155,7 +155,7 @@ function addThought(message: JsonObject, tally: PromptTally): void {
   tally.texts.push(longest)
 }
 
-/** The text of a thought, which is either a text or a list of entries with texts. */
+/** The text of a reasoning field, which is either a text or a list of entries with texts. */
 function thoughtIn(value: unknown, tally: PromptTally): string {
   if (typeof value === 'string') return value
   if (!Array.isArray(value)) return isObject(value) ? written(value) : ''
@@ -166,7 +166,7 @@ function thoughtIn(value: unknown, tally: PromptTally): string {
     for (const field in entry) {
       const member = entry[field]
       if (field === 'text' || field === 'summary') text += typeof member === 'string' ? member : sentText(member)
-      // The thought in encrypted data cannot be read, so its tokens are estimated from the size of the data.
+      // Encrypted reasoning cannot be read, so its tokens are estimated from the size of the data.
       else if (!isMark(field)) addSize(member, tally)
     }
   }

@@ -85,7 +85,7 @@ describe('the meter of a chat stream', () => {
   })
 })
 
-describe('the meter of a stream with plain events, which it can skim instead of parsing', () => {
+describe('the meter of a stream whose events differ only in their text, so that it can skim them (find the text without parsing)', () => {
   const event = (part: object) => `data: ${JSON.stringify(part)}\n\n`
   const plain = (content: string, more: object = {}) => event({ id: 'a', ...delta(content, more), usage: null })
 

@@ -102,7 +102,7 @@ export class OpenAiStreamMeter implements StreamMeter {
     while (text.startsWith(before, at)) {
       const start = at + before.length
       const end = text.indexOf('"', start)
-      // Skimming stops at content with an escape or a line break, and at an event whose text after the content differs
+      // `skim` stops at content with an escape or a line break, and at an event whose text after the content differs
       // from the remembered one.
       if (end <= start || !text.startsWith(behind, end) || text.indexOf('\n', start) < end) break
       if (text.slice(start, end).includes('\\')) break
@@ -185,7 +185,8 @@ export class OpenAiStreamMeter implements StreamMeter {
   }
 
   /**
-   * Handles the end mark. It does not complete an answer whose finish reason or usage may have been in a skipped event.
+   * Handles the end marker. It does not complete an answer whose finish reason or usage may have been in a skipped
+   * event.
    */
   #done(): StreamSignal {
     this.#unreadable.noteRead()

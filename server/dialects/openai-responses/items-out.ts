@@ -72,8 +72,8 @@ function nativeOut(part: Part & { type: 'text' }, dropped: DroppedFields): JsonO
 }
 
 /**
- * A cache mark. It is written only if it came from a caller of this dialect. A mark from another dialect is dropped,
- * because OpenAI caches automatically.
+ * A cache breakpoint. It is written only if it came from a caller of this dialect. A breakpoint from another dialect is
+ * dropped, because OpenAI caches automatically.
  */
 function markOut(mark: CacheMark | undefined, dropped: DroppedFields): JsonObject {
   if (!mark) return {}
@@ -111,7 +111,7 @@ function resultOut(part: ToolResultPart, dropped: DroppedFields): JsonObject {
   }
 }
 
-/** A model's turn. The text between two thoughts or calls is one message. */
+/** A model's turn. The text between two reasoning parts or calls is one message. */
 function assistantItems(parts: readonly Part[], dropped: DroppedFields, spaces: Namespaces): JsonObject[] {
   const items: JsonObject[] = []
   let textParts: Part[] = []
@@ -173,7 +173,7 @@ function callItem(part: ToolCallPart, native: JsonObject): JsonObject {
   return { type: 'function_call', call_id: id, name, arguments: input || '{}', ...native }
 }
 
-/** A thought as an item. */
+/** A reasoning part as an item. */
 function reasoningItem(part: ReasoningPart, native: JsonObject): JsonObject {
   const { text, full, seal } = part
   return {

@@ -6,10 +6,10 @@ import { ownState } from '../wire/thought-signature.ts'
 import { type CallIdFields, withFitIds } from '../wire/wire-ids.ts'
 
 const dialect = 'openai-responses'
-/** Ids that this gateway gave to thoughts. No service recognizes these ids. */
+/** Ids that this gateway gave to reasoning items. No service recognizes these ids. */
 const ownId = /^rs_\d{31}_\d+$/
 
-/** Repairs a Responses API request so that it contains only thoughts and call ids that the service accepts. */
+/** Repairs a Responses API request so that it contains only reasoning and call ids that the service accepts. */
 export function repairItems(body: JsonObject, text: string, options: RepairOptions): Repair {
   const { edits, dropped } = withKnownThoughts(body, text, options)
   const input = edits['input'] ?? body['input']
@@ -26,7 +26,7 @@ const callsIn: CallIdFields = {
 }
 
 /**
- * Removes thoughts that the service cannot read. These are thoughts that another service encrypted, and thoughts that
+ * Removes reasoning that the service cannot read. This is reasoning that another service encrypted, and reasoning that
  * have neither encrypted content nor an id of the service.
  */
 function withKnownThoughts(body: JsonObject, text: string, { withoutThoughts }: RepairOptions): Repair {
@@ -41,8 +41,8 @@ function withKnownThoughts(body: JsonObject, text: string, { withoutThoughts }: 
       return own ? [own] : []
     }
     if (!withoutThoughts || !isLoose || item['id'] === undefined || item['type'] === 'item_reference') return [item]
-    // A service that recognizes an item by its id refuses the item if the thought before it is missing. When the
-    // thought is removed, the id is therefore removed, too.
+    // A service that recognizes an item by its id refuses the item if the reasoning item before it is missing. When the
+    // reasoning item is removed, the id is therefore removed, too.
     const { id: _id, ...rest } = item
     return [rest]
   })
@@ -51,12 +51,12 @@ function withKnownThoughts(body: JsonObject, text: string, { withoutThoughts }: 
   return { edits: { input: remaining }, dropped: isLoose ? ['input.reasoning'] : [] }
 }
 
-/** True for a thought or a reference to one. */
+/** True for a reasoning item or a reference to one. */
 function isThought({ type, id }: JsonObject): boolean {
   return type === 'reasoning' || (type === 'item_reference' && looseText(id).startsWith('rs_'))
 }
 
-/** A thought in the form that the service accepts; undefined if the service cannot read the thought. */
+/** A reasoning item in the form that the service accepts; undefined if the service cannot read it. */
 function knownThought(item: JsonObject): JsonObject | undefined {
   const sealed = item['encrypted_content']
   const id = looseText(item['id'])

@@ -99,7 +99,7 @@ export function callIn(item: JsonObject): ReplyPart & { type: 'tool-call' } {
   }
 }
 
-/** A thought. */
+/** A reasoning part. */
 function reasoningIn(item: JsonObject): ReasoningPart {
   const content = looseList(item['content']).map((each) => looseText(each['text']))
   const summary = looseList(item['summary']).map((each) => looseText(each['text']))
@@ -127,7 +127,7 @@ export function encodeReply(reply: Reply, frame: Frame): WireResponse {
 
 /** Gives every item of an answer a unique id. */
 export class ItemNames {
-  /** True if every thought gets an encrypted form, regardless of the service that produced it. */
+  /** True if all reasoning gets an encrypted form, regardless of the service that produced it. */
   readonly sealsThoughts: boolean
   readonly #id: string
   readonly #spaces: Namespaces
@@ -195,18 +195,18 @@ export function textContent({ text, citations = [], logprobs = [] }: Omit<TextPa
   return { type: 'output_text', text, annotations, logprobs: logprobs.map(wholeLogprob) }
 }
 
-/** The state to send for a thought that the service did not encrypt: a state with an empty value. */
+/** The state to send for reasoning that the service did not encrypt: a state with an empty value. */
 const unsealed: Seal = { from: 'openai-chat', value: '' }
 
 /**
- * True if the caller requested the encrypted form of thoughts. Such a caller sends back only thoughts that have one.
+ * True if the caller requested the encrypted form of reasoning. Such a caller sends back only reasoning that has one.
  */
 function wantsSealed({ native }: Conversation): boolean {
   const include = native?.dialect === dialect ? native.fields['include'] : undefined
   return Array.isArray(include) && include.includes('reasoning.encrypted_content')
 }
 
-/** A thought as an item. */
+/** Reasoning as an item. */
 export function thoughtItem(part: ReasoningPart, id: string, isSealed: boolean): WireReasoning {
   const { text, full, redacted, seal = isSealed ? unsealed : undefined } = part
   const sealed = seal && writeSeal(seal, dialect, redacted ? 'hidden' : 'thought')

@@ -68,7 +68,7 @@ function filled(object: JsonObject): JsonObject | undefined {
   return Object.values(object).some((value) => value !== undefined) ? object : undefined
 }
 
-/** The output that must be requested explicitly: log probabilities, and encrypted thoughts for the next turn. */
+/** The output that must be requested explicitly: log probabilities, and encrypted reasoning for the next turn. */
 function includes({ reasoning, logprobs }: Conversation): string[] | undefined {
   const names = [
     ...(reasoning ? ['reasoning.encrypted_content'] : []),

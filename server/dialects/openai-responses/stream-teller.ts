@@ -9,7 +9,7 @@ import type { StreamItem, StreamPart, StreamPiece } from './stream-items.ts'
 
 type Call = ReplyPart & { type: 'tool-call' }
 
-/** The separator between the paragraphs of a thought's summary. */
+/** The separator between the paragraphs of a reasoning summary. */
 const gap = '\n\n'
 
 /**
@@ -43,7 +43,7 @@ export class StreamTeller {
     item.early = ''
   }
 
-  /** Begins a thought, unless it has already begun. */
+  /** Begins a reasoning part, unless it has already begun. */
   thought(item: StreamItem, isFull = false): StreamPart {
     const [known] = item.pieces.values()
     const part = { type: 'reasoning', text: '', ...(isFull && { full: true }) } as const
@@ -173,7 +173,7 @@ export class StreamTeller {
     if (item.type === 'message') return this.#begin(item, key, { type, text: '' })
     if (item.type !== 'reasoning') return undefined
     const piece = { text: new TextBuffer(), part: this.thought(item, key.startsWith('text')), held: '' }
-    // The paragraphs of a summary form one thought.
+    // The paragraphs of a summary form one reasoning part.
     if (key.startsWith('summary') && [...item.pieces.values()].some(({ text }) => text.length > 0))
       this.#events.push({ type: 'delta', choice: 0, index: piece.part.index, text: gap })
     item.pieces.set(key, piece)

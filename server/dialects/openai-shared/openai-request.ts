@@ -75,7 +75,7 @@ export function effortIn(owner: Fields, name: string): Effort | undefined {
   return word === 'auto' ? undefined : word
 }
 
-/** A cache mark, either in OpenAI's format or in Anthropic's, which other services adopted. */
+/** A cache breakpoint, either in OpenAI's format or in Anthropic's, which other services adopted. */
 export function cacheIn(owner: Fields): { cache?: CacheMark } {
   const own = owner.object('prompt_cache_breakpoint')
   const theirs = owner.fields('cache_control')

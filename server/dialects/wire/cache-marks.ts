@@ -1,10 +1,10 @@
 import type { CacheMark, Conversation, Message, Part } from '../neutral/conversation.ts'
 
 /**
- * Adds the marks that Claude needs for its cache to a conversation from an OpenAI caller. OpenAI's dialects have no
- * such marks. However, a caller who sends a `prompt_cache_key` indicates that requests with that key have the same
- * beginning. Two marks are set. One is at the end of the part that all these requests share, which is the system prompt
- * or, if there is none, the tools. The other is at the end of the conversation so far.
+ * Adds the cache breakpoints that Claude needs to a conversation from an OpenAI caller. OpenAI's dialects have no cache
+ * breakpoints. However, a caller who sends a `prompt_cache_key` indicates that requests with that key have a common
+ * prefix. Two breakpoints are set. One is at the end of the part that all these requests share, which is the system
+ * prompt or, if there is none, the tools. The other is at the end of the conversation so far.
  */
 export function withCacheMarks(conversation: Conversation): Conversation {
   const { from, cacheKey, cacheRetention } = conversation
@@ -32,7 +32,7 @@ function markedStart({ system, tools }: Conversation, cache: CacheMark): Pick<Co
   return { system, tools: tools.map((tool, index) => (index === at ? { ...tool, cache } : tool)) }
 }
 
-/** Puts the mark on the last part of the user's last turn that can have one. */
+/** Puts the breakpoint on the last part of the user's last turn that can have one. */
 function markedEnd(messages: readonly Message[], cache: CacheMark): readonly Message[] {
   const turn = messages.findLastIndex(({ role }) => role === 'user')
   const parts = messages[turn]?.parts ?? []

@@ -12,7 +12,7 @@ export interface SpokenTurns {
 
 /**
  * Removes empty turns and joins consecutive turns of the same role, as many services require. A turn is empty if it
- * contains only white space, thoughts, or parts that the upstream's dialect cannot express. `to` is the name of the
+ * contains only white space, reasoning, or parts that the upstream's dialect cannot express. `to` is the name of the
  * upstream's dialect.
  */
 export function spokenTurns(conversation: Conversation, to: string): SpokenTurns {

@@ -11,7 +11,7 @@ const mark = Buffer.from('{"tollgate":').toString('base64')
 const names: readonly DialectName[] = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini']
 
 /**
- * The part to which another service's signature belongs: a visible thought, a hidden thought, the next part, or the
+ * The part to which another service's signature belongs: visible reasoning, hidden reasoning, the next part, or the
  * previous part (`before`). `next` and `before` are used if the dialect has no signature field for the part itself.
  */
 type Owner = 'thought' | 'hidden' | 'next' | 'before'
@@ -63,16 +63,16 @@ export function ownState(text: unknown, dialect: DialectName): string | undefine
 }
 
 /**
- * Reads the opaque field of a thought. Returns the thought with its signature or, if the signature belongs to another
- * part, only the signature.
+ * Reads the opaque field of a reasoning part. Returns the part with its signature or, if the signature belongs to
+ * another part, only the signature.
  */
 export function readThought(thought: ReasoningPart, opaque: string, dialect: DialectName): ReasoningPart | LooseSeal {
-  // Some dialects require an empty signature for a thought that has none.
+  // Some dialects require an empty signature for a reasoning part that has none.
   if (opaque === '') return thought
   const { seal, owner } = open(opaque, dialect)
   if (owner === 'next' || owner === 'before')
     return { type: 'seal', seal, ...(owner === 'before' && { isBefore: true }) }
-  // An envelope with an empty signature shows only that another service produced the thought.
+  // An envelope with an empty signature shows only that another service produced the reasoning.
   if (seal.value === '') return thought
   const { redacted, ...rest } = thought
   const isHidden = owner === undefined ? redacted : owner === 'hidden'

@@ -2,7 +2,7 @@ import type { Conversation, Message, Part, ToolResultPart } from '../neutral/con
 
 /**
  * The turns of a conversation in a form that a model can be asked to summarize. Tool calls and their results become
- * text, and thoughts are omitted. Because these turns contain no calls and need no tools, every service accepts them,
+ * text, and reasoning is omitted. Because these turns contain no calls and need no tools, every service accepts them,
  * and the model does not continue the task.
  */
 export function transcript(conversation: Pick<Conversation, 'messages'>): Message[] {

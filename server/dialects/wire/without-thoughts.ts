@@ -1,6 +1,6 @@
 import type { Conversation, Message, Part } from '../neutral/conversation.ts'
 
-/** A conversation without the models' thoughts, and without the state that services keep for them. */
+/** A conversation without the models' reasoning, and without the state that services keep for it. */
 export function withoutThoughts(conversation: Conversation): Conversation {
   return { ...conversation, messages: conversation.messages.map(plain) }
 }

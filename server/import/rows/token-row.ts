@@ -62,8 +62,8 @@ export function readToken(row: SourceRow, program: Program, findings: Findings):
   const subnet = limits.addresses === undefined ? null : networks(limits.addresses, example, findings)
   let status = storedStatus(row, { new: tokenStatus.enabled, disabled: tokenStatus.disabled }, example, findings)
   if (!Object.values<number>(tokenStatus).includes(status)) status = tokenStatus.disabled
-  // None of the restrictions can be imported. Without them, the token could do more than in the source, so it is
-  // disabled.
+  // The restriction to models or the restriction to addresses has no entry that can be imported. Without this
+  // restriction the token could do more than in the source, so it is disabled.
   if ((limits.models !== undefined && models === null) || (limits.addresses !== undefined && subnet === null)) {
     findings.add('tokens', 'The token is restricted to an empty list of models or addresses. It is disabled.', example)
     status = tokenStatus.disabled

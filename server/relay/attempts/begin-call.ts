@@ -64,7 +64,7 @@ async function beginAtStep<Call extends AnyCall>(deps: RelayDeps, call: Call, pl
     } else {
       const begun = await begin(deps, stepCall, skipped).catch(leave)
       if ('call' in begun) return begun
-      // A later step would not avoid this error, but the spare step may cost less and is tried.
+      // Later steps would fail with the same error. But the unhealthy `spare` step may cost less, so it is tried.
       if (begun.exit === undefined && spare) break
       if (begun.exit === undefined) throw begun.error
       exit = begun.exit
@@ -81,8 +81,8 @@ async function beginAtStep<Call extends AnyCall>(deps: RelayDeps, call: Call, pl
 }
 
 /**
- * Returns the exit through which the call leaves a step after this error. The exit is undefined if no later step would
- * avoid the error. Rethrows errors other than GatewayError.
+ * Returns the kind of failure that the error is for the plan, and the error itself. The kind is undefined if the next
+ * steps would fail with the same error. Rethrows errors other than GatewayError.
  */
 function leave(error: unknown): { exit: StepExit | undefined; error: GatewayError } {
   if (!(error instanceof GatewayError)) throw error

@@ -34,7 +34,7 @@ export function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): 
     } catch (error) {
       noteHealth(deps, { channel, call }, 'undecided')
       if (!isOfChannel(error, call, channel)) throw error
-      // The error for a missing price, which only the operator can fix, is replaced by any later error.
+      // The error for a missing price, which only the operator can fix, is replaced by the error of any other channel.
       if (!why || why.code === 'model_not_priced') why = error
       tried.add(channel.id)
     }

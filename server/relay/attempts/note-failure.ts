@@ -43,7 +43,7 @@ export function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, fa
     cause: failed.error.cause instanceof Error ? withoutKey(failed.error.cause.message, channel.upstream.key) : '',
   })
   if (failed.verdict.disable !== undefined && !channel.keyRing && deps.settings().AutomaticDisableChannelEnabled) {
-    // The failed key is an argument, so that the channel is not disabled if the key has been replaced in the meantime.
+    // The failed key is passed on, so that the channel is not disabled if the key has been replaced in the meantime.
     deps.disableChannel(channel.id, failed.verdict.disable, channel.upstream.key)
   }
   return isKeysFault

@@ -25,7 +25,7 @@ const mostWaiting = 10_000
 const neverSeconds = 60
 
 interface Turn {
-  /** The call's number in the line of waiting calls: 0 until it is in the line, undefined if it does not wait. */
+  /** The call's number in the queue of waiting calls: 0 until it is in the queue, undefined if it does not wait. */
   ticket: number | undefined
 }
 
@@ -49,7 +49,7 @@ export async function placeInTurn(
     placed = Array.isArray(found) ? await wait(deps, call, tried, turn, found, waitMs) : found
     return placed
   } finally {
-    // If the ledger gave the call a place, the ledger has also removed the call from the line of waiting calls.
+    // If the ledger gave the call a place, the ledger has also removed the call from the queue of waiting calls.
     if (turn.ticket && !placed?.hold.placedOn) deps.leaveLine(turn.ticket)
   }
 }
@@ -86,7 +86,7 @@ async function wait(
 
 /**
  * Throws if the number of the token's waiting calls has reached the limit of its open calls, so that one token cannot
- * fill the line.
+ * fill the queue.
  */
 function refuseCrowd({ line }: RelayDeps, { caller: { limits, tokenId } }: AnyCall): void {
   const most = limits?.token?.concurrency_limit ?? 0
@@ -106,7 +106,7 @@ function mayEndWithin({ metric, never, othersOpen, retryAfter }: ChannelFull, wa
 /**
  * Tries all suitable channels, the best first. If all are full, returns the limit that each has reached. After a full
  * channel, a channel that is paused or has an open breaker is skipped, because it is better to wait for a healthy
- * channel. With `restsToo`, it is not skipped.
+ * channel. With `restsToo`, such a channel is tried as well.
  */
 async function tryAll(
   deps: RelayDeps,

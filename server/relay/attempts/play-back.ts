@@ -4,9 +4,10 @@ import type { Run } from './remedies.ts'
 import { newTrial } from './trial.ts'
 
 /**
- * Delivers the last response in which a model refused to answer. The gateway held it back, but no later step of the
- * virtual model has answered. The response is charged like any other response of its step. Undefined if no response was
- * held back. Rejects with GatewayError if the quota no longer covers the response.
+ * Sends the caller the last response in which a model refused to answer. The gateway kept this response while it tried
+ * the other steps of the virtual model, and none of them answered. The response is charged like any other response of
+ * its step. Undefined if there is no such response. Rejects with GatewayError if the quota no longer covers the
+ * response.
  */
 export function playBack(run: Run): Promise<Response> | undefined {
   const deliver = run.refused?.refusal.deliver

@@ -83,8 +83,8 @@ export async function remedyFor(run: Run, failed: AttemptFailed): Promise<Trial 
 }
 
 /**
- * The same attempt with a changed request. If it succeeds, `lesson` is called to remember what the failure revealed
- * about the service.
+ * The same attempt with a changed request. If it succeeds, `lesson` is called. It records the feature that the service
+ * does not support.
  */
 function changed(trial: Trial, change: Form, lesson?: () => void): Trial {
   return newTrial(trial, { ...trial.form, ...change }, lesson ? [...trial.lessons, lesson] : trial.lessons)

@@ -31,7 +31,8 @@ export async function stayAtDrained(deps: RelayDeps, call: AnyCall, skipped: Rea
     if (!hasEarlierTurns(call)) await deps.drainedSessions.note(place.id, session)
     else if (!(await deps.drainedSessions.has(place.id, session))) state.staysAt = place.id
   } catch (error) {
-    // After this error, the call is served by another channel, which has none of the session's prompt in its cache.
+    // After a database error, the call is served by another channel, whose cache contains nothing of the session's
+    // prompt.
     deps.events.warning(`${requestId}: ${describeFault(error)}`)
   }
 }

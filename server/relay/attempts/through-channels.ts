@@ -11,9 +11,10 @@ import { type Run, remedyFor } from './remedies.ts'
 import { type MakeAttempt, newTrial } from './trial.ts'
 
 /**
- * Runs a call; `attempt` makes each attempt. Takes the quota, then tries one remedy after another until an attempt
- * succeeds or no remedy is left. This function releases the hold on failure, unless an attempt has taken it over.
- * Throws the same errors as `relay`.
+ * Takes the quota for a call and makes the first attempt. After each failure it tries the next remedy (a changed
+ * request, another key, another channel or another step of the virtual model) until an attempt succeeds or no remedy is
+ * left. Each attempt is a call of `attempt`. On failure, the hold is released here, unless an attempt has taken it
+ * over. Throws the same errors as `relay`.
  */
 export async function throughChannels<Call extends AnyCall>(
   deps: RelayDeps,
@@ -39,12 +40,13 @@ export async function throughChannels<Call extends AnyCall>(
     } catch (error) {
       return await playedBack(run, error)
     }
-    // If the caller has disconnected, the answer is a Response that is not `ok`. The lessons are then not remembered.
+    // If the caller has disconnected, the answer is a Response that is not `ok`. In that case, nothing is recorded
+    // about what the service supports.
     if (answer.ok) for (const remember of run.trial.lessons) remember()
     return answer
   } catch (error) {
-    // If the attempt has not taken over the hold, the quota is released here. If this call was the one with which the
-    // channel's circuit breaker tests the channel, the test ends without a result.
+    // If the attempt has not taken over the hold, the quota is released here. If this call was the trial call of the
+    // channel's circuit breaker, the trial ends without a result.
     const { hold, channel } = run.trial
     if (!hold.isHandedOver) {
       noteHealth(deps, { channel, call: run.call }, 'undecided')
@@ -55,7 +57,8 @@ export async function throughChannels<Call extends AnyCall>(
 }
 
 /**
- * Delivers the refusal that was held back, so that the call does not fail. Throws `error` if no refusal was held back.
+ * Sends the caller the model's refusal that was kept while other steps of the virtual model were tried. A refusal is a
+ * valid response, so the call does not count as failed. Throws `error` if there is no such refusal.
  */
 async function playedBack<Call extends AnyCall>(run: Run<Call>, error: unknown): Promise<Response> {
   const played = error instanceof AttemptFailed ? playBack(run) : undefined
@@ -64,7 +67,7 @@ async function playedBack<Call extends AnyCall>(run: Run<Call>, error: unknown):
 }
 
 /**
- * Makes the current attempt of `run`, and then tries one remedy after another until an attempt succeeds. Throws the
+ * Makes the current attempt of `run`. After each failure it tries the next remedy until an attempt succeeds. Throws the
  * error for the caller if no remedy is left. The calling code decides what happens to the hold.
  */
 export async function untilAnswered<Call extends AnyCall, Answer>(

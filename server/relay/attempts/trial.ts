@@ -23,8 +23,8 @@ export interface Form {
 }
 
 /**
- * One attempt at one channel: what to send, and what the attempt records. After a failure, the record decides what to
- * try next (see remedies.ts).
+ * One attempt at one channel: the request to send, and the results that the attempt records. After a failure, the code
+ * in remedies.ts uses these results to choose the next attempt.
  */
 export interface Trial {
   readonly hold: Hold
@@ -38,13 +38,13 @@ export interface Trial {
   /** The upstream tokens that this attempt took from the cache and sent, by their names in the cache. */
   readonly lent: Map<string, string>
   /**
-   * What to remember about the service if the attempt succeeds. A success proves that the change to the request was
-   * right.
+   * Functions to call if the attempt succeeds. Each records a feature that the service does not support. A success
+   * proves that this feature was the reason why the previous request failed.
    */
   readonly lessons: readonly (() => void)[]
 }
 
-/** A new trial, which has not been sent yet. */
+/** A new attempt, which has not been sent yet. */
 export function newTrial(
   { hold, charging, channel }: Pick<Trial, 'hold' | 'charging' | 'channel'>,
   form: Form = {},
@@ -54,8 +54,8 @@ export function newTrial(
 }
 
 /**
- * Makes one attempt. Returns a response for the caller, or the failure that explains why there is none. The hold
- * belongs to the calling code until it has been handed over, and then to the attempt.
+ * Makes one attempt. Returns a response for the caller, or the reason why the attempt failed. Until the attempt takes
+ * over the hold, the calling code is responsible for releasing it.
  */
 export type MakeAttempt<Call extends AnyCall, Answer = Response> = (
   deps: RelayDeps,

@@ -89,7 +89,7 @@ export interface RelayCall {
 export interface CallState {
   /** Replaced by empty JSON once the request cannot be sent again. */
   body: CallBody
-  /** The request in neutral form; undefined until it is first needed. */
+  /** The request in neutral form (decoded, independent of the dialect); undefined until it is first needed. */
   conversation: Conversation | undefined
   /**
    * The number of prompt tokens: a quick estimate, or the exact count if the caller has little quota left. It
@@ -119,7 +119,7 @@ export interface CallState {
    * nothing.
    */
   lostCost?: number | null
-  /** Set if the caller gets a refusal that was held back, because no later step of the virtual model could answer. */
+  /** Set if the caller gets the refusal of an earlier step, because no later step of the virtual model could answer. */
   isPlayedBack?: true
   /** Set if quota is held for this call. */
   isHeld?: true

@@ -14,7 +14,7 @@ export function hasEarlierTurns({ dialect, mode, state: { body } }: AnyCall): bo
 
 /**
  * Whether a turn shows that a model has answered. Items of the Responses API that are not messages are tool calls,
- * their results, and thoughts.
+ * their results, and reasoning.
  */
 function isAnswer(turn: unknown): boolean {
   if (!isObject(turn)) return false

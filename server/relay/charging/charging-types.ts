@@ -45,7 +45,7 @@ export interface Charging {
   cost?: Charging | undefined
   /**
    * Units to hold for a prompt of the given number of tokens: enough for the whole call or, if the hold of a stream
-   * grows with its output, enough for the first slice of the output.
+   * grows with its output, enough for the first `PreConsumedQuota` tokens of output.
    */
   ceiling(promptTokens: number): number
   /** The fewest units with which it makes sense to begin the call: enough for the prompt and one token. */

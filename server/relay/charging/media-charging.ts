@@ -15,7 +15,7 @@ const leastAudioBytesPerSecond = 4_000
 const mostAudioBytesPerSecond = 192_000
 
 /**
- * The charging of a WebSocket session. Its hold grows by one slice of tokens at a time, at the price of its most
+ * The charging of a WebSocket session. Its hold grows by `sliceTokens` tokens at a time, at the price of its most
  * expensive output. Its usage is reported after each response.
  */
 export function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceTokens: number): Charging {

@@ -100,7 +100,7 @@ export class RunningCost {
     return this.#isOverdrawn
   }
 
-  /** True when the output so far plus half a slice costs more than the hold. */
+  /** True when the output so far plus half a slice (`PreConsumedQuota` tokens) costs more than the hold. */
   needsMore(): boolean {
     if (this.#isOverdrawn) return false
     const { PreConsumedQuota } = this.#deps.settings()

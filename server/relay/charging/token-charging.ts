@@ -28,7 +28,10 @@ export class TokenCharging implements Charging {
   cost: Charging | undefined
   readonly #choices: number
   readonly #generates: boolean
-  /** True if the hold grows slice by slice, which requires a stream that shows all of its output as it is generated. */
+  /**
+   * True if the hold grows in slices of `sliceTokens` output tokens. This requires a stream that shows all of its
+   * output as it is generated.
+   */
   readonly #isSliced: boolean
   /** The maximum number of tokens of one choice. */
   readonly #whole: number

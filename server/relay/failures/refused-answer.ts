@@ -6,7 +6,7 @@ import { AttemptFailed } from './retry-policy.ts'
 
 /** How one choice of a response ended. */
 export interface Stopped {
-  /** The reason in neutral form. */
+  /** The stop reason in neutral form, which is the same for all API formats. */
   reason: string
   /** True if the choice has no content except the refusal. */
   isEmpty: boolean

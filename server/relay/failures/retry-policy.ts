@@ -166,7 +166,7 @@ export class AttemptFailed extends Error {
   readonly status: number
   /** The upstream's own error object, passed on to the caller. */
   readonly shaped: JsonObject | undefined
-  /** The upstream's error in neutral form, if its dialect is not OpenAI's. */
+  /** The upstream's error in neutral form (independent of the dialect), if its dialect is not OpenAI's. */
   readonly failure: Failure | undefined
   /** The upstream's error body, for callers that use the same dialect. */
   readonly raw: { dialect: string; text: string } | undefined

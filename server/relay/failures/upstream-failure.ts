@@ -111,8 +111,8 @@ export function reasonOf({ plain, error }: AttemptFailed, key: string): string {
 }
 
 /**
- * The neutral form of an error, as decoded from its dialect. If its text reports that the context is too long, the
- * neutral form is derived from the text.
+ * The neutral (dialect-independent) form of an error, as decoded from its dialect. If its text reports that the context
+ * is too long, the neutral form is derived from the text.
  */
 function meaning(
   failure: Failure | undefined,
@@ -136,7 +136,7 @@ function saysSo(dialect: string, failure: Failure | undefined, status: number): 
   return status === 400 && (dialect === 'anthropic-messages' ? isAnthropics(failure.message) : dialect === 'gemini')
 }
 
-/** A neutral error that arrived in a response with status 200. */
+/** An error, in neutral form, that arrived in a response with status 200. */
 export function failureWithin(decoded: Failure, status: number, key: string): AttemptFailed {
   const failure = readContext({ ...decoded, message: withoutKey(decoded.message, key) })
   const { message } = failure

@@ -51,8 +51,8 @@ function listed(input: unknown): unknown[] {
 }
 
 /**
- * The conversation after a response, for the next turn. If the service neither returned a thought in encrypted form nor
- * stored it, the thought is omitted, because nobody knows its content.
+ * The conversation after a response, for the next turn. If the service neither returned its reasoning in encrypted form
+ * nor stored it, the reasoning is omitted, because nobody knows its content.
  */
 export function conversationAfter({ input, body }: TurnBody, response: JsonObject): string {
   const output: unknown[] = Array.isArray(response['output']) ? response['output'] : []

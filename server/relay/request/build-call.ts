@@ -120,7 +120,7 @@ function withSummaryRequest({ facts, promptGuess, conversation }: ReadRequest): 
   return { facts: { ...facts, prompt }, promptGuess: promptGuess + requestTokens, conversation }
 }
 
-/** When a call began, and when it must have ended. */
+/** The times at which a call began and its request arrived, and the deadline by which the call must end. */
 export type CallTimes = Pick<RelayCall, 'startedAtMs' | 'arrivedAtMs' | 'endsByMs'>
 
 /** The facts about a call that are known before it is built. */

@@ -180,8 +180,8 @@ describe('long texts in every odd position', () => {
   test.each(oddMembers.map((make, at) => [at, make] as const))('member %i', async (_, make) => {
     await expectSame(JSON.stringify({ model: 'm', messages: [plain], ...make() }))
   })
-  // The texts of a thought are joined. The text after a long text must not be mistaken for a part of the long text's
-  // mark.
+  // The texts of a reasoning part are joined. The text after a long text must not be mistaken for a part of the long
+  // text's placeholder.
   test.each(['5', ' ', '0', '.0', 'e0', '~'])('a thought of a long text and "%s"', async (more) => {
     const thought = [{ type: 'reasoning.text', text: 'thought '.repeat(9_000) }, { text: more }]
     const assistant = { role: 'assistant', content: 'short', reasoning_details: thought }

@@ -24,7 +24,7 @@ interface Joining {
 
 /**
  * Joins the output of several successive attempts into one answer. The first attempt is written unchanged. The text of
- * a later attempt is appended to the last text part of the answer. The thoughts of a later attempt are dropped if the
+ * a later attempt is appended to the last text part of the answer. The reasoning of a later attempt is dropped if the
  * answer has begun. The usage that is written is the sum of all attempts.
  */
 export class JoinedEncoder implements StreamEncoder {
@@ -88,7 +88,7 @@ export class JoinedEncoder implements StreamEncoder {
 
   #part({ choice, index, part }: StreamEvent & { type: 'part' }, joining: Joining): string {
     const told = this.#told
-    // Drop the thoughts of a later attempt if the caller has already received thoughts or text.
+    // Drop the reasoning of a later attempt if the caller has already received reasoning or text.
     if (part.type === 'reasoning' && told.parts > 0) {
       joining.places.set(index, undefined)
       return ''

@@ -15,7 +15,7 @@ function joined(shown: string, next: string, begunWith?: string): string {
   return results[0] ?? ''
 }
 
-describe('Seam, if the model was asked to continue', () => {
+describe('Seam (joins a truncated answer and its continuation), if the model was asked to continue', () => {
   test.each([
     ['The quick bro', 'brown fox', 'The quick brown fox'],
     ['The quick brown', ' brown fox', 'The quick brown fox'],
@@ -56,7 +56,7 @@ describe('Seam, if the model was asked to continue', () => {
   })
 })
 
-describe('Seam, if the model was given the text as the beginning of its answer', () => {
+describe('Seam, if the model was given the truncated answer as the beginning of its answer', () => {
   test.each([
     ['The quick bro', 'wn fox'],
     ['hot co', 'coa'],

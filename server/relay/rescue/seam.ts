@@ -10,8 +10,9 @@ const longest = 200
 const shortestIfContinued = 24
 
 /**
- * Joins a truncated text with its continuation. If the second text begins with a repetition of the end of the first,
- * the repetition is dropped. Text is held back only while it may still be a repetition.
+ * Joins the text of a truncated answer (the first text) with the text of the attempt that continues it (the second
+ * text). If the second text begins with a repetition of the end of the first, the repetition is dropped. Text is held
+ * back only while it may still be a repetition.
  *
  * An overlap counts as a repetition if it is unlikely to be accidental. This is the case for several letters that begin
  * at the start of a word or line, for at least three different characters of a script such as Chinese, and for at least

@@ -1,5 +1,6 @@
 /**
- * The position of a call in its line, and the limits of its wait. The position is `ticket`, a number from the database.
+ * The position of a call in its queue, and the limits of its wait. The position is `ticket`, a number from the
+ * database.
  */
 export interface Turn {
   ticket: number
@@ -9,12 +10,12 @@ export interface Turn {
 }
 
 /**
- * The lines in which calls of this process wait for capacity on full channels. A place is capacity for one call. The
- * database determines the order of the calls. Only the first call of each line asks the database for a place.
+ * The queues in which calls of this process wait for a place on a full channel. A place is capacity for one call. The
+ * database determines the order of the calls. Only the first call of each queue asks the database for a place.
  */
 export interface ChannelLine {
   /**
-   * Waits in the line `name`. Calls `attempt` whenever it may succeed and the call is the first in its line. Resolves
+   * Waits in the queue `name`. Calls `attempt` whenever it may succeed and the call is the first in its queue. Resolves
    * with the result of `attempt`, or with undefined if the waiting time is over or the caller has disconnected.
    */
   wait<T>(name: string, turn: Turn, attempt: () => Promise<T | undefined>): Promise<T | undefined>
@@ -45,7 +46,7 @@ interface Line {
 }
 
 /**
- * The interval at which the first call in each line tries again. It is needed because other processes do not notify
+ * The interval at which the first call in each queue tries again. It is needed because other processes do not notify
  * this one when they free a place.
  */
 const pollMs = 25
@@ -93,7 +94,7 @@ export function createChannelLine({ nowMs, sayWaiting }: LineDeps): ChannelLine 
         if (!isDone) first.giveUp()
         continue
       }
-      // A call with an earlier ticket may have joined the line during the attempt.
+      // A call with an earlier ticket may have joined the queue during the attempt.
       if (line.freed || line.waiters[0] !== first) continue
       await new Promise<void>((resolve) => {
         const poll = setTimeout(resolve, pollMs)

@@ -35,7 +35,7 @@ export function isHeldBack(call: RelayCall): boolean {
 }
 
 /**
- * Holds a stream back until it contains something other than thoughts and refusals, or until it ends. Returns the
+ * Holds a stream back until it contains something other than reasoning and refusals, or until it ends. Returns the
  * reader and the pieces that have been read by then. In the meantime, the caller is sent keep-alives (`answerInTime`).
  * Throws RefusedAnswer if the stream contains only a refusal and the virtual model of the call uses another step after
  * a refusal. Throws AttemptFailed and CallerLeft like `openStream`. `deliver` sends the refusal to the caller if no

@@ -9,20 +9,20 @@ import type { Stopped } from '../failures/refused-answer.ts'
 /** The state of one choice. */
 interface ChoiceSoFar {
   hasRefused: boolean
-  /** The stop reason in neutral form; undefined = the choice has not stopped. */
+  /** The stop reason in neutral form (the same for all dialects); undefined = the choice has not stopped. */
   stop: string | undefined
 }
 
-/** Watches the events of a stream for the first content other than thoughts and refusals. */
+/** Watches the events of a stream for the first content other than reasoning and refusals. */
 export class RefusalWatch {
-  /** True once content other than thoughts and refusals has arrived. */
+  /** True once content other than reasoning and refusals has arrived. */
   hasSpoken = false
   readonly #decoder: ForgivingDecoder
   readonly #expected: number
   readonly #tally = new EventTally()
   readonly #choices = new Map<number, ChoiceSoFar>()
   /**
-   * The parts that are text. Deltas of all other parts are ignored. Thoughts and refusals do not count as content. A
+   * The parts that are text. Deltas of all other parts are ignored. Reasoning and refusals do not count as content. A
    * tool call counts as content as soon as its part begins.
    */
   readonly #texts = new Set<string>()

@@ -20,7 +20,7 @@ const silent: readonly string[] = [
   role + role,
 ]
 
-describe('glanceAt', () => {
+describe('glanceAt, which looks for the first content of a stream without parsing its events,', () => {
   test.each(silent.map((text) => [text]))('recognizes that %s has no content', (text) => {
     expect(glance(text)).toBe('silent')
     expect(glance(text + chunk({ content: 'Hi' }))).toBe('speaks')

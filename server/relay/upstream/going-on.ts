@@ -9,7 +9,7 @@ interface GoingOn {
   conversation: Conversation
   /** The answer so far, if the request contains it as an incomplete last turn. The model then continues this turn. */
   begunWith?: string
-  /** The field that marks the incomplete turn; absent = no mark is needed. */
+  /** The field that marks the last turn as incomplete; absent = no such field is needed. */
   mark?: ContinuedTurn
 }
 

@@ -62,8 +62,8 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
 }
 
 /**
- * Returns the request in neutral form. Throws GatewayError, or AttemptFailed if the request has too many parts to be
- * translated.
+ * Returns the request in neutral form (decoded from its dialect). Throws GatewayError, or AttemptFailed if the request
+ * has too many parts to be translated.
  */
 export function partsOf(call: RelayCall): Conversation {
   const { body, conversation } = call.state

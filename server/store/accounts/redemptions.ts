@@ -81,9 +81,8 @@ export function deleteRedemption(
 }
 
 /**
- * Marks an unused code that has not expired as used, and returns its quota; undefined if there is no such code. This is
- * one conditional statement, so that only one person gets the row, even if several try at the same time on different
- * nodes.
+ * If the code is unused and has not expired, marks it as used and returns its quota; otherwise undefined. This is one
+ * conditional statement, so that only one person gets the row, even if several try at the same time on different nodes.
  */
 export function takeRedemption(
   trx: Trx,

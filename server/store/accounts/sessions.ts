@@ -86,15 +86,18 @@ export async function listSessions(
   return { rows, total: Number(total) }
 }
 
-/** Ends one session of a user; false if there is none with this handle. */
-export async function endSessionOf(trx: Trx, userId: number, named: string): Promise<boolean> {
-  const ended = await trx
+/** Ends one session of a user, and resolves with when and with what it began; undefined if none has this handle. */
+export function endSessionOf(
+  trx: Trx,
+  userId: number,
+  named: string,
+): Promise<Pick<SessionRow, 'created_time' | 'client'> | undefined> {
+  return trx
     .deleteFrom('sessions')
     .where('user_id', '=', userId)
     .where(handle, '=', named)
-    .returning('id_hash')
-    .execute()
-  return ended.length > 0
+    .returning(['created_time', 'client'])
+    .executeTakeFirst()
 }
 
 /** Ends all sessions of a user, except the one with this hash; resolves with their number. */

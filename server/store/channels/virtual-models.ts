@@ -14,7 +14,7 @@ export function virtualModelRows(db: Db): Promise<VirtualModelRow[]> {
 
 /**
  * All virtual models, with the table locked against other changes until the transaction ends. Otherwise, two changes
- * that are each valid could together make virtual models refer to each other in a circle.
+ * that are each valid could together make virtual models refer to each other in a cycle.
  */
 export async function lockVirtualModels(trx: Trx): Promise<VirtualModelRow[]> {
   if (needsRowLocks(trx)) await sql`lock table virtual_models in share row exclusive mode`.execute(trx)

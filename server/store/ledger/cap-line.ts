@@ -24,7 +24,7 @@ export async function sayWaiting(store: Store, nodeId: string, nowMs: number): P
   )
 }
 
-/** Removes a call from the line. */
+/** Removes a call from the queue. */
 export async function leaveLine(store: Store, ticket: number): Promise<void> {
   await store.writeSoon((db) => db.deleteFrom('cap_waits').where('ticket', '=', ticket))
 }

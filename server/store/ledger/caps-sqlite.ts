@@ -6,7 +6,7 @@ import type { ChannelFull, ExtendOp, HoldOp, PlaceAsked, SettleOp } from '../sch
 import { stepsKept, windowEnd, windowStart } from './cap-windows.ts'
 
 // The caps (limits on the use) of channels and keys on SQLite, within the ledger's transaction. A call that the caps of
-// its channel count has a place on the channel. A call that finds no place can wait for one in a line. Counts are
+// its channel count has a place on the channel. A call that finds no place can wait for one in a queue. Counts are
 // written immediately, so that the next operation of the batch sees them. The PostgreSQL functions in
 // migrations/caps-functions.ts follow the same rules.
 
@@ -16,7 +16,9 @@ type Cap = Pick<
 >
 type Place = Selectable<CapPlacesTable>
 
-/** A call counts as waiting for this many milliseconds after its process last reported that the call is in the line. */
+/**
+ * A call counts as waiting for this many milliseconds after its process last reported that the call is in the queue.
+ */
 const waitLeaseMs = 3000
 /**
  * The wait that a refusal reports, in seconds, if waiting does not help: the window of the cap never ends, or the call
@@ -113,7 +115,7 @@ function usedOf({ used }: CapStatements, cap: Cap, part: string, at: number): nu
 
 /**
  * Finds a place for a call on its channel, or returns the reason why there is none. `own` contains the ids of the caps
- * that already count the call. In these caps, the call does not wait behind the line.
+ * that already count the call. Under these caps, the call does not wait for the calls in the queue.
  */
 export function findPlace(
   statements: CapStatements,
@@ -275,7 +277,7 @@ export function growPlace(statements: CapStatements, { id }: Pick<ExtendOp, 'id'
 }
 
 /**
- * Puts a call for which its channel has no place into the line, if the call is willing to wait and waiting can help.
+ * Puts a call for which its channel has no place into the queue, if the call is willing to wait and waiting can help.
  */
 export function joinLine(statements: CapStatements, ask: Asking, full: ChannelFull, nodeId: string): ChannelFull {
   const { parts } = ask.caps

@@ -274,7 +274,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a call that needs more than the whole cap is refused with `never: true` and does not join the line', async () => {
+    test('a call that needs more than the whole cap is refused with `never: true` and does not join the queue', async () => {
       await set([cap('tokens', 'minute', 4)])
       expect(await take(call(account, { ticket: 0 }))).toMatchObject({ reason: 'full', never: true })
       expect(await store.read.selectFrom('cap_waits').selectAll().execute()).toEqual([])
@@ -421,8 +421,8 @@ forEachLedger((_name, openFresh) => {
     })
   })
 
-  describe('the line', () => {
-    test('a free place goes to the call that joined the line first, no matter which call asks first', async () => {
+  describe('the queue', () => {
+    test('a free place goes to the call that joined the queue first, no matter which call asks first', async () => {
       await set([cap('calls', 'now', 1)])
       const open = call(account)
       await take(open)
@@ -460,7 +460,7 @@ forEachLedger((_name, openFresh) => {
       expect(await passed(call(account))).toBe(false)
     })
 
-    test('a call whose user has too little quota is refused for lack of quota, and does not join the line', async () => {
+    test('a call whose user has too little quota is refused for lack of quota, and does not join the queue', async () => {
       account = await addAccount(store, { user: 15 })
       await set([cap('calls', 'now', 1)])
       expect(await passed(call(account))).toBe(true)

@@ -53,7 +53,10 @@ export class LeasedBatch {
 export class LeaseBook {
   readonly #pool: pg.Pool
   readonly #versions = new Map<string, number>()
-  /** Draws of batches that may or may not have taken effect, because the response of the database was lost. */
+  /**
+   * The draws (units taken from a lease) of batches that may or may not have taken effect, because the response of the
+   * database was lost.
+   */
   readonly #doubtful = new Map<string, Draw>()
   /** Operations that took effect although their batch seemed to fail. They will be tried again. */
   readonly #done = new Set<string>()

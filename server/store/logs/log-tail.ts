@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Store } from '../store.ts'
-import { hasGroups, matches, type RowFilter } from '../usage/usage-series.ts'
+import { lookedUp, matches, type RowFilter } from '../usage/usage-series.ts'
 import { hasOutcome, type OutcomeFilter } from './log-outcome.ts'
 import type { LogRow } from './log-pages.ts'
 
@@ -99,16 +99,19 @@ export async function rowsAfter(
   return rows.reverse()
 }
 
-/** Those of the given rows whose users and tokens are in the filter's groups; all rows if the filter has no groups. */
+/**
+ * Those of the given rows whose users and tokens are in the filter's groups and projects; all rows if the filter has
+ * neither.
+ */
 export async function ofGroups(db: Db, filter: RowFilter, rows: readonly LogRow[]): Promise<readonly LogRow[]> {
-  if (rows.length === 0 || !hasGroups(filter)) return rows
-  const { group, not_group } = filter
+  const sought = lookedUp(filter)
+  if (rows.length === 0 || !sought) return rows
   const ids = rows.map(({ id }) => id)
   const found = await db
     .selectFrom('logs as l')
     .select('l.id')
     .where('l.id', 'in', ids)
-    .where(matches('l', { ...(group && { group }), ...(not_group && { not_group }) }))
+    .where(matches('l', sought))
     .execute()
   const wanted = new Set(found.map(({ id }) => id))
   return rows.filter(({ id }) => wanted.has(id))

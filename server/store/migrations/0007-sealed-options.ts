@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
 /**
- * Adds a mark for options that are stored encrypted. Options in plain text are encrypted when the server next starts
+ * Adds a flag for options that are stored encrypted. Options in plain text are encrypted when the server next starts
  * with a secret key.
  */
 export const sealedOptions: Migration = {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** Adds a mark for channels that are being drained, which accept no new sessions. */
+/** Adds a flag for channels that are being drained, which accept no new sessions. */
 export const draining: Migration = {
   name: '0020-draining',
   async up(db) {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** Tokens can belong to a project. Sessions know from which address and with which client they were last used. */
+/** Adds the project of a token, and the address and the client with which a session was last used. */
 export const projectsAndClients: Migration = {
   name: '0042-projects-and-clients',
   async up(db) {

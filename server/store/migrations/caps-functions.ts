@@ -1,8 +1,8 @@
 /**
  * The caps (limits on the use) of channels and keys, as PostgreSQL functions for `tollgate_batch`. A call that the caps
- * of its channel count has a place on the channel. A call that finds no place can wait for one in a line. The rules are
- * the same as in `caps-sqlite.ts`, and one contract suite tests both. The caller has locked the rows of all channels in
- * the batch, so no other transaction changes the data that these functions read.
+ * of its channel count has a place on the channel. A call that finds no place can wait for one in a queue. The rules
+ * are the same as in `caps-sqlite.ts`, and one contract suite tests both. The caller has locked the rows of all
+ * channels in the batch, so no other transaction changes the data that these functions read.
  */
 export const capFunctions = (): readonly string[] => [
   startFunction,
@@ -19,7 +19,9 @@ export const capFunctions = (): readonly string[] => [
   settleFunction,
 ]
 
-/** A call counts as waiting for this many milliseconds after its process last reported that the call is in the line. */
+/**
+ * A call counts as waiting for this many milliseconds after its process last reported that the call is in the queue.
+ */
 const waitLeaseMs = 3000
 
 /** The start of the window, or of the step of a moving window, that contains a time. */
@@ -73,7 +75,7 @@ end $$`
 /**
  * Checks whether a call may have a place under a cap. If so, returns `{room}` with the units that the call may take
  * (for caps of quota and cost) or `{}`; otherwise the refusal. `own` contains the ids of the caps that already count
- * the call. In these caps, the call does not wait behind the line.
+ * the call. Under these caps, the call does not wait for the calls in the queue.
  */
 const checkFunction = `
 create or replace function tollgate_cap_check(c caps, whose text, op jsonb, own bigint[], at_s bigint) returns jsonb language plpgsql as $$
@@ -257,7 +259,7 @@ begin
 end $$`
 
 /**
- * Puts a call for which its channel has no place into the line, if the call is willing to wait and waiting can help.
+ * Puts a call for which its channel has no place into the queue, if the call is willing to wait and waiting can help.
  */
 const lineFunction = `
 create or replace function tollgate_cap_line(op jsonb, refused jsonb) returns jsonb language plpgsql as $$

@@ -16,12 +16,12 @@ export interface CaptureRulesTable {
 }
 
 /**
- * The place of a recorded request: the object store, or a file on the node after the colon. Rows of earlier versions do
- * not contain the node.
+ * Where the content of a recorded request is stored: `s3` = in the object store, `files:<node>` = in a file on that
+ * node. In rows of earlier versions, which do not contain the node, it is `files`.
  */
 export type CapturePlace = 's3' | 'files' | `files:${string}`
 
-/** Added by Tollgate: the recorded requests, and the places of their contents. */
+/** Added by Tollgate: the recorded requests, and where their contents are stored. */
 export interface CapturesTable {
   request_id: string
   created_at: number

@@ -55,7 +55,7 @@ export interface PlaceAsked {
    */
   least: number
   /**
-   * If the channel is full, the call joins the line with this ticket; 0 = it has no ticket yet; absent = it does not
+   * If the channel is full, the call joins the queue with this ticket; 0 = it has no ticket yet; absent = it does not
    * wait.
    */
   ticket?: number
@@ -235,7 +235,7 @@ export interface ChannelFull {
   othersOpen: boolean
   /** True if the call needs more than the whole cap, so that waiting does not help. */
   never: boolean
-  /** The call's ticket, if it joined the line. */
+  /** The call's ticket, if it joined the queue. */
   ticket?: number
 }
 

@@ -1,7 +1,14 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { ChannelFailuresTable } from '../schema/tables.ts'
 import type { Db, Trx } from '../store.ts'
-import { type Dimension, filteredColumns, type HourRange, matches, type RowFilter } from './usage-series.ts'
+import {
+  type Dimension,
+  filteredColumns,
+  type Grouping,
+  type HourRange,
+  matches,
+  type RowFilter,
+} from './usage-series.ts'
 
 /** Failed attempts at one channel for one model in one hour. */
 export type FailuresOfHour = ChannelFailuresTable
@@ -23,12 +30,12 @@ export async function addChannelFailures(trx: Trx, counts: readonly FailuresOfHo
 
 /**
  * The FROM and WHERE clauses for the hourly failures `f` that a query about channels includes. Undefined for other
- * queries. Also undefined if the query filters or groups by user or token, because failures are not recorded by user or
- * token.
+ * queries. Also undefined if the query filters or groups by user, token or project, because failures are not recorded by
+ * these.
  */
 export function failuresFor(
   { type: _type, ...filter }: RowFilter,
-  group: Dimension | undefined,
+  group: Grouping | undefined,
   { from, to }: HourRange,
 ): RawBuilder<unknown> | undefined {
   const columns = filteredColumns(filter)
@@ -51,7 +58,7 @@ export interface FailedAttempts {
 /** The failed attempts to include in the figure `failed` of a query about channels; none for other queries. */
 export async function failedAttempts(
   db: Db,
-  ask: { filter: RowFilter; group: Dimension | undefined; range: HourRange },
+  ask: { filter: RowFilter; group: Grouping | undefined; range: HourRange },
 ): Promise<FailedAttempts> {
   const failures = failuresFor(ask.filter, ask.group, ask.range)
   if (!failures) return { total: 0, of: () => 0 }

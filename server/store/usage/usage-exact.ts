@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { UsageFigures } from '../schema/usage-tables.ts'
 import { inHourOf, splitRange } from './usage-range.ts'
 import { type UsageAsk, usageRows } from './usage-rows.ts'
-import { figureColumns, figureOfRow, hourSeconds, kindFor, matches, uncounted } from './usage-series.ts'
+import { figureColumns, figureOfRow, groupingOf, hourSeconds, kindFor, matches, uncounted } from './usage-series.ts'
 
 /** A query for usage in a time range with a precision of one second. */
 export interface ExactAsk extends Omit<UsageAsk, 'kind' | 'range' | 'bucket' | 'only'> {
@@ -51,8 +51,8 @@ export function exactRows({ start, end, days, ...ask }: ExactAsk): RawBuilder<un
   const rows = edges.flatMap((edge) => {
     const offset = offsetAt(edge.from)?.offset
     const day = offset === undefined ? sql`0` : sql.raw(`(l.created_at / 60 + ${offset + dayMinutes}) / ${dayMinutes}`)
-    const g = ask.group === undefined ? sql`0` : sql.ref(`l.${ask.group}`)
-    const keyColumns = ask.second === undefined ? sql`${g} as g` : sql`${g} as g, ${sql.ref(`l.${ask.second}`)} as h`
+    const g = ask.group === undefined ? sql`0` : groupingOf('l', ask.group)
+    const keyColumns = ask.second === undefined ? sql`${g} as g` : sql`${g} as g, ${groupingOf('l', ask.second)} as h`
     // There are two queries instead of one with `or`, so that each reads only one range of ids.
     return [uncounted, inHourOf(edge)].map(
       (where) => sql`

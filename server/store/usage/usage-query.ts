@@ -7,11 +7,11 @@ import { failuresFor } from './channel-failures.ts'
 import { inHourOf, splitRange } from './usage-range.ts'
 import { usageRows } from './usage-rows.ts'
 import {
-  type Dimension,
   dayHours,
   daysTo,
   figureColumns,
   figureOfRow,
+  type Grouping,
   type HourRange,
   hourSeconds,
   hoursOf,
@@ -67,7 +67,7 @@ const added = (figures: Figures) => figures.join(' + ') || '0'
 interface Grouped {
   filter: RowFilter
   range: HourRange
-  group: Dimension | undefined
+  group: Grouping | undefined
 }
 
 /** The sums of all matching calls, and of the groups with the highest values of a metric. */

@@ -2,11 +2,12 @@ import { type RawBuilder, sql } from 'kysely'
 import type { UsageFigures } from '../schema/usage-tables.ts'
 import { failuresFor } from './channel-failures.ts'
 import {
-  type Dimension,
   dayHours,
   daysTo,
   figureColumns,
   figureOfRow,
+  type Grouping,
+  groupingOf,
   type HourRange,
   holdsAllDays,
   hourSeconds,
@@ -27,10 +28,10 @@ export interface UsageAsk {
   kind: SeriesKind
   filter: RowFilter
   range: HourRange
-  /** The dimension to group by. Its values are in column `g`. */
-  group?: Dimension
+  /** The dimension or project to group by. Its values are in column `g`. */
+  group?: Grouping
   /** A second dimension to group by. Its values are in column `h`. It may only be set together with `group`. */
-  second?: Dimension
+  second?: Grouping
   /**
    * The length of a bucket and the shift of its start, in minutes. The bucket is in column `bucket`. A row belongs to
    * the bucket that contains the start of its hour.
@@ -205,8 +206,8 @@ function failureRows(ask: UsageAsk): RawBuilder<unknown>[] {
 
 /** The dimensions to group by, as columns `g` and `h`. */
 function keysOf({ group, second }: UsageAsk, alias: string): RawBuilder<unknown> {
-  const g = group === undefined ? sql`0` : sql.ref(`${alias}.${group}`)
-  return second === undefined ? sql`${g} as g` : sql`${g} as g, ${sql.ref(`${alias}.${second}`)} as h`
+  const g = group === undefined ? sql`0` : groupingOf(alias, group)
+  return second === undefined ? sql`${g} as g` : sql`${g} as g, ${groupingOf(alias, second)} as h`
 }
 
 function keyNames({ second }: UsageAsk, prefix = ''): RawBuilder<unknown> {
@@ -219,5 +220,5 @@ function bucketOf({ bucket }: UsageAsk, hour: string): RawBuilder<unknown> {
 
 function among({ group, only }: UsageAsk, alias: 's' | 'l' | 'f'): RawBuilder<unknown> {
   if (group === undefined || only === undefined) return sql`true`
-  return only.length === 0 ? sql`false` : sql`${sql.ref(`${alias}.${group}`)} in (${sql.join(only)})`
+  return only.length === 0 ? sql`false` : sql`${groupingOf(alias, group)} in (${sql.join(only)})`
 }

@@ -6,6 +6,9 @@ export const dimensions = ['type', 'user_id', 'token_id', 'channel_id', 'model_n
 
 export type Dimension = (typeof dimensions)[number]
 
+/** What usage can be grouped by: a dimension, or the current project of the row's token. */
+export type Grouping = Dimension | 'project'
+
 /**
  * The dimensions that each kind of series distinguishes. Kinds with fewer series come first. Every log row is counted
  * in one series of each kind, so that, for example, a query about models does not have to add up the figures of single
@@ -63,6 +66,9 @@ export interface RowFilter {
   not_username?: Values<string>
   token_name?: Values<string>
   not_token_name?: Values<string>
+  /** The current project of the row's token; see `projectOf`. */
+  project?: Values<string>
+  not_project?: Values<string>
   model_name?: Values<string>
   not_model_name?: Values<string>
   channel?: Values<number>
@@ -99,12 +105,25 @@ function conditionsOf(filter: RowFilter) {
 /** The columns that a filter restricts. */
 export function filteredColumns(filter: RowFilter): Dimension[] {
   const own = conditionsOf(filter).map(({ column }) => column)
-  return hasGroups(filter) ? [...own, 'user_id', 'token_id'] : own
+  if (hasGroups(filter)) return [...own, 'user_id', 'token_id']
+  return hasProjects(filter) ? [...own, 'token_id'] : own
 }
 
 /** True if a filter requires or excludes groups of users or tokens. */
-export function hasGroups({ group, not_group }: RowFilter): boolean {
+function hasGroups({ group, not_group }: RowFilter): boolean {
   return listOf(group).length + listOf(not_group).length > 0
+}
+
+/** True if a filter requires or excludes projects of tokens. */
+function hasProjects({ project, not_project }: RowFilter): boolean {
+  return listOf(project).length + listOf(not_project).length > 0
+}
+
+/** The part of a filter that only the database can check, because rows have neither groups nor projects. */
+export function lookedUp(filter: RowFilter): RowFilter | undefined {
+  if (!hasGroups(filter) && !hasProjects(filter)) return undefined
+  const { group = [], not_group = [], project = [], not_project = [] } = filter
+  return { group, not_group, project, not_project }
 }
 
 /**
@@ -117,12 +136,25 @@ export function groupOf(alias: string): RawBuilder<string> {
     (select u."group" from users u where u.id = ${column('user_id')}), '')`
 }
 
-function groupConditions(alias: string, { group, not_group }: RowFilter): RawBuilder<unknown>[] {
-  const [wanted, excluded] = [listOf(group), listOf(not_group)]
-  return [
-    ...(wanted.length > 0 ? [sql`${groupOf(alias)} in (${sql.join(wanted)})`] : []),
-    ...(excluded.length > 0 ? [sql`${groupOf(alias)} not in (${sql.join(excluded)})`] : []),
+/**
+ * The current project of a row with the column `token_id`; empty if the token has no project or no longer exists.
+ */
+function projectOf(alias: string): RawBuilder<string> {
+  return sql<string>`coalesce((select t.project from tokens t where t.id = ${sql.ref(`${alias}.token_id`)}), '')`
+}
+
+/** What a row is grouped by, as an SQL expression. */
+export function groupingOf(alias: string, column: Grouping): RawBuilder<unknown> {
+  return column === 'project' ? projectOf(alias) : sql.ref(`${alias}.${column}`)
+}
+
+function lookUpConditions(alias: string, filter: RowFilter): RawBuilder<unknown>[] {
+  const { group, not_group, project, not_project } = filter
+  const among = (found: RawBuilder<string>, wanted: Values<string> = [], excluded: Values<string> = []) => [
+    ...(listOf(wanted).length > 0 ? [sql`${found} in (${sql.join(listOf(wanted))})`] : []),
+    ...(listOf(excluded).length > 0 ? [sql`${found} not in (${sql.join(listOf(excluded))})`] : []),
   ]
+  return [...among(groupOf(alias), group, not_group), ...among(projectOf(alias), project, not_project)]
 }
 
 /** The filter as a condition on log rows, series or a channel's failures. `alias` is their name in the query. */
@@ -135,12 +167,12 @@ export function matches(alias: 'l' | 's' | 'f', filter: RowFilter): RawBuilder<S
       ...(excluded.length > 0 ? [sql`${ref} not in (${sql.join(excluded)})`] : []),
     ]
   })
-  // A channel's failures have neither users nor tokens, so they are never queried by group.
-  const parts = alias === 'f' ? own : [...own, ...groupConditions(alias, filter)]
+  // A channel's failures have neither users nor tokens, so they are never queried by group or project.
+  const parts = alias === 'f' ? own : [...own, ...lookUpConditions(alias, filter)]
   return parts.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(parts, sql` and `)}`
 }
 
-/** True if a row matches the filter. Groups are not checked, because the row does not contain them. */
+/** True if a row matches the filter. Groups and projects are not checked, because the row does not contain them. */
 export function rowMatches(row: Readonly<Record<Dimension, string | number>>, filter: RowFilter): boolean {
   return conditionsOf(filter).every(
     ({ column, wanted, excluded }) =>
@@ -149,8 +181,8 @@ export function rowMatches(row: Readonly<Record<Dimension, string | number>>, fi
 }
 
 /** The first kind of series in `seriesKinds` that distinguishes the dimensions of the filter and `columns`. */
-export function kindFor(filter: RowFilter, columns: readonly Dimension[] = []): SeriesKind {
-  const needed = [...columns, ...filteredColumns(filter)]
+export function kindFor(filter: RowFilter, columns: readonly Grouping[] = []): SeriesKind {
+  const needed = [...columns.map((column) => (column === 'project' ? 'token_id' : column)), ...filteredColumns(filter)]
   const kinds = Object.entries(seriesKinds) as [SeriesKind, readonly Dimension[]][]
   return kinds.find(([, kindColumns]) => needed.every((column) => kindColumns.includes(column)))?.[0] ?? 'call'
 }

@@ -6,10 +6,10 @@ import { ownColumns } from './channel-failures.ts'
 import { type DayPiece, exactRows } from './usage-exact.ts'
 import { nameColumns, nameJoins } from './usage-names.ts'
 import { splitRange } from './usage-range.ts'
-import { type Dimension, filteredColumns, matches, type RowFilter } from './usage-series.ts'
+import { filteredColumns, type Grouping, matches, type RowFilter } from './usage-series.ts'
 
 /** The dimensions by which a table of usage can be grouped. */
-export type TableDimension = 'user_id' | 'token_id' | 'channel_id' | 'model_name' | 'day'
+export type TableDimension = 'user_id' | 'token_id' | 'project' | 'channel_id' | 'model_name' | 'day'
 
 /** A time range in epoch seconds, both ends included. */
 export interface Seconds {
@@ -48,7 +48,7 @@ const figures = [
 
 type Figure = (typeof figures)[number]
 
-/** One row of the table. `g` and `h` are ids, model names or days, counted from 1970. */
+/** One row of the table. `g` and `h` are ids, names of models or projects, or days, counted from 1970. */
 export interface TableRow extends Record<Figure, number> {
   g: string | number
   name: string
@@ -138,8 +138,8 @@ function found(ask: TableAsk): RawBuilder<unknown> {
   return sql.join(parts, sql` union all `)
 }
 
-/** The dimensions in `by` that are columns of log rows, which are all except the day. */
-const stored = (by: readonly TableDimension[]): Dimension[] => by.flatMap((each) => (each === 'day' ? [] : [each]))
+/** What `by` groups rows by, apart from the day. */
+const stored = (by: readonly TableDimension[]): Grouping[] => by.flatMap((each) => (each === 'day' ? [] : [each]))
 
 function rowsOf(ask: TableAsk, filter: RowFilter, { start, end }: Seconds, wanted: readonly Figure[]) {
   const [group, second] = stored(ask.by)
@@ -178,7 +178,7 @@ function attemptRows({ filter, by, range, days }: TableAsk): RawBuilder<unknown>
         ? dayOf
         : each in ownColumns
           ? sql.ref(`f.${each}`)
-          : sql`cast(null as bigint)`
+          : sql.raw(`cast(null as ${each === 'project' ? 'text' : 'bigint'})`)
   return sql`
     select ${key(by[0])} as g, ${key(by[1])} as h, f.attempts as refused from channel_failures f
     where ${isCounted ? sql`true` : sql`false`} and f.slot >= ${whole.from} and f.slot < ${whole.to}
@@ -188,12 +188,13 @@ function attemptRows({ filter, by, range, days }: TableAsk): RawBuilder<unknown>
 const hasNames = (dimension: TableDimension | undefined): dimension is 'user_id' | 'token_id' | 'channel_id' =>
   dimension === 'user_id' || dimension === 'token_id' || dimension === 'channel_id'
 
+const isName = (dimension: TableDimension | undefined) => dimension === 'model_name' || dimension === 'project'
+
 const columnsOf = { g: ['name', 'owner'], h: ['name_h', 'owner_h'] } as const
 
 function labels(dimension: TableDimension | undefined, key: 'g' | 'h'): RawBuilder<unknown> {
   const [name, owner] = columnsOf[key]
-  if (!hasNames(dimension))
-    return sql.raw(`${dimension === 'model_name' ? `grouped.${key}` : "''"} as ${name}, '' as ${owner}`)
+  if (!hasNames(dimension)) return sql.raw(`${isName(dimension) ? `grouped.${key}` : "''"} as ${name}, '' as ${owner}`)
   const columns = nameColumns(dimension, key)
   return sql.raw(`${columns.name} as ${name}, ${columns.owner} as ${owner}`)
 }

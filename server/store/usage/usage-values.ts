@@ -5,7 +5,7 @@ import { usageRows } from './usage-rows.ts'
 import { groupOf, type HourRange, kindFor } from './usage-series.ts'
 
 /** The columns whose values can be listed. */
-export type ValueColumn = 'model_name' | 'token_name' | 'username' | 'channel_id'
+export type ValueColumn = 'model_name' | 'token_name' | 'project' | 'username' | 'channel_id'
 
 /** A value that occurs in log rows, the name to show for it, and the number of these rows. */
 export interface FoundValue {

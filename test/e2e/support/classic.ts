@@ -95,8 +95,8 @@ function specified(path: string, data: unknown): unknown {
 }
 
 /**
- * Makes the server behave like one that has only the calls of the specification: other calls get a 404, other query
- * parameters are ignored, lists have no total, and responses have no other fields.
+ * Makes the server behave like one that has only the endpoints of the specification: other requests get a 404, other
+ * query parameters are ignored, lists have no total, and responses have no other fields.
  */
 export async function onlySpecifiedCalls(page: Page): Promise<void> {
   await page.route('**/api/**', async (route: Route) => {

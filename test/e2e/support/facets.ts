@@ -9,7 +9,7 @@ export function facet(page: Page, label: string): Locator {
 /** Ticks values of a facet, each found by its name, and closes its panel. */
 export async function chooseFacet(page: Page, label: string, ...values: string[]): Promise<void> {
   await facet(page, label).click()
-  const search = page.getByRole('combobox', { name: /^Search (?:models|tokens|users|channels|groups)$/ })
+  const search = page.getByRole('combobox', { name: /^Search (?:models|tokens|projects|users|channels|groups)$/ })
   for (const value of values) {
     await search.fill(value)
     await page

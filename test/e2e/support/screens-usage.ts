@@ -20,6 +20,16 @@ export const usageScreens: readonly Screen[] = [
     as: root,
     prepare: rows,
   },
+  { path: '/usage?group=project', state: 'by project', as: root, prepare: rows },
+  {
+    path: '/usage',
+    state: 'with the projects',
+    as: root,
+    async prepare(page) {
+      await page.getByRole('button', { name: /^(?:Project|项目|プロジェクト)$/ }).click()
+      await page.getByRole('listbox').waitFor()
+    },
+  },
   { path: '/usage', state: 'empty', as: person, bare: true },
   { path: '/usage', state: 'failed', as: root, fails: '**/api/usage/**', prepare: failed },
 ]

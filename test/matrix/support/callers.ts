@@ -33,7 +33,7 @@ export interface Asked {
   image?: string
   /** The JSON Schema of the answer. */
   schema?: JsonObject
-  /** True if the model should think and show its thoughts. */
+  /** True if the model should think and show its reasoning. */
   thinks?: boolean
 }
 

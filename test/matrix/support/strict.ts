@@ -25,7 +25,7 @@ const channel = (type: number, key: string, mapped: string): Setup => ({
   model_mapping: JSON.stringify({ 'any-model': mapped }),
 })
 
-/** The channels by name: one of each dialect, and a second account of each service that signs thoughts. */
+/** The channels by name: one of each dialect, and a second account of each service that signs reasoning. */
 export const strictChannels: Readonly<Record<string, StrictChannel>> = {
   anthropic: messages('ka1', 'EqQBCgIYAhIMc2VhbC1vbmU='),
   'anthropic elsewhere': messages('ka2', 'EqQBCgIYAhIMc2VhbC10d28='),

@@ -27,7 +27,7 @@ export interface Person {
   headers: Record<string, string>
 }
 
-/** The credentials that the users of a walk use. */
+/** The credentials that the users of a walk (a run of requests through all endpoints) use. */
 export type LoginKind = 'cookie' | 'access token'
 
 const rootPassword = 'root password of the walk'
@@ -73,7 +73,7 @@ export class Walk implements AsyncDisposable {
     }
     const installation = new Installation(databaseUrl.startsWith('postgres') ? databaseUrl : undefined, {
       INITIAL_ROOT_PASSWORD: rootPassword,
-      // Every call reports a different client address, so that the rate limits per address do not affect the walk.
+      // Every request reports a different client address, so that the rate limits per address do not affect this test.
       TRUSTED_PROXIES: '127.0.0.1',
     })
     const walk = new Walk(installation, await installation.start(), services, kind)

@@ -18,7 +18,7 @@ export interface Said {
   calls: readonly SaidCall[]
   /** The id of the answer, if it must be a specific one. */
   answerId?: string
-  /** The signature of a thought, which only the service can read, if its format has a field for it. */
+  /** The signature of a reasoning part, which only the service can read, if its format has a field for it. */
   seal?: string
 }
 
