@@ -19,7 +19,14 @@ function largeSource(): string {
     rows.tokens.push({ id, user_id: id, key: `key-${id}`, name: 'main' })
   }
   rows.logs = Array.from({ length: calls }, (_, at) => ({
-    ...{ id: at + 1, user_id: 2, created_at: 1_790_000_000 + at, type: 2, content: 'a call '.repeat(10), quota: at % 7 },
+    ...{
+      id: at + 1,
+      user_id: 2,
+      created_at: 1_790_000_000 + at,
+      type: 2,
+      content: 'a call '.repeat(10),
+      quota: at % 7,
+    },
     ...{ username: 'mia', token_name: 'main', model_name: 'gpt-4o', channel_id: 1 },
   }))
   return ownSource('new-api', rows)
@@ -38,7 +45,11 @@ test('an import into a full disk says so, leaves a good database, and ends in th
     await using installation = new Installation()
     await installation.create()
     const full = await installation.runUnder(`ulimit -f ${limit}`, 'import', '--from', from)
-    expect([limit, full.code, full.output]).toEqual([limit, 1, expect.stringContaining('The disk of this installation cannot be written (')])
+    expect([limit, full.code, full.output]).toEqual([
+      limit,
+      1,
+      expect.stringContaining('The disk of this installation cannot be written ('),
+    ])
     expect(full.output).not.toContain('    at ')
     const audit = await installation.run('audit')
     expect([limit, audit.code, audit.output]).toEqual([limit, 0, expect.stringContaining('0 faults.')])
@@ -88,7 +99,9 @@ test('rotate-key on a full disk says so, the old key stays, and the same command
     expect(readFileSync(keyFile, 'utf8')).toBe(old)
     expect((await installation.run('audit')).output).toContain('0 faults.')
     // The old key is still that of the database: a command that reads with it works.
-    expect(await imported(installation, '--from', from, '--only', 'users,tokens,channels')).toMatchObject({ mode: 'again' })
+    expect(await imported(installation, '--from', from, '--only', 'users,tokens,channels')).toMatchObject({
+      mode: 'again',
+    })
     const done = await installation.run('rotate-key')
     expect([done.code, done.output]).toEqual([0, expect.stringContaining(`${people - 1} tokens, 1 channels`)])
     expect(readFileSync(keyFile, 'utf8')).not.toBe(old)

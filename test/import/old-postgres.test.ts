@@ -47,7 +47,10 @@ else
       await using installation = new Installation()
       await installation.create()
       const report = await imported(installation, '--from', from)
-      expect(await imported(installation, '--from', from)).toMatchObject({ mode: 'again', added: { users: 0, logs: 0 } })
+      expect(await imported(installation, '--from', from)).toMatchObject({
+        mode: 'again',
+        added: { users: 0, logs: 0 },
+      })
       expect((await installation.run('audit')).output).toContain('0 faults.')
       const store = openStore({ url: installation.databaseUrl })
       const users = await store.read.selectFrom('users').selectAll().orderBy('id').execute()
@@ -67,7 +70,9 @@ else
         ['two', 2, 0, 0],
       ])
       expect(tokens.map(({ expired_time }) => expired_time)).toEqual([-1, 1_798_761_600])
-      expect(channels).toMatchObject([{ type: 1, status: 3, used_quota: 12, model_mapping: '{"gpt-4o":"gpt-4o-mini"}' }])
+      expect(channels).toMatchObject([
+        { type: 1, status: 3, used_quota: 12, model_mapping: '{"gpt-4o":"gpt-4o-mini"}' },
+      ])
       expect(codes.map(({ key, status, quota }) => [key, status, quota])).toEqual([
         ['a', 1, 3],
         ['b', 2, 0],
@@ -79,7 +84,9 @@ else
       ])
       const found = report.findings.map(({ code }) => code as string)
       for (const code of ['amount_not_number', 'amount_fraction', 'status_unreadable']) expect(found).toContain(code)
-      expect(report.findings.find(({ text }) => text === 'The table wide has no counterpart.')).toMatchObject({ count: 2 })
+      expect(report.findings.find(({ text }) => text === 'The table wide has no counterpart.')).toMatchObject({
+        count: 2,
+      })
       expect(report.findings.filter(({ text }) => /shown|failing/.test(text))).toEqual([])
     }, 60_000)
 
@@ -87,9 +94,15 @@ else
       await using installation = new Installation()
       await installation.create()
       for (const [change, words] of [
-        ['alter table logs drop constraint logs_pkey; insert into logs (id) values (7), (7)', 'several rows with the id 7'],
+        [
+          'alter table logs drop constraint logs_pkey; insert into logs (id) values (7), (7)',
+          'several rows with the id 7',
+        ],
         ['alter table channels alter column id type text', 'has the type text, not a whole number'],
-        ['alter table tokens drop constraint tokens_pkey, alter column id drop not null; update tokens set id = null', 'a row without an id'],
+        [
+          'alter table tokens drop constraint tokens_pkey, alter column id drop not null; update tokens set id = null',
+          'a row without an id',
+        ],
       ] as const) {
         const from = await sourceOf(`${tables}${rows}${change};`)
         const { code, output } = await installation.run('import', '--from', from)

@@ -162,7 +162,7 @@ test('rows in a write-ahead log that is still open are imported, and the files b
   expect(readFileSync(`${from}-wal`)).toEqual(wal)
   running.run(`insert into users (id, username, password, quota) values (4, 'later', '${oldHash}', 9)`)
 
-  // Copies of the file: with the log, and with a log of which the end is missing.
+  // Copies of the file: with the log, and with an incomplete log.
   const copy = `${from}.copy`
   copyFileSync(from, copy)
   copyFileSync(`${from}-wal`, `${copy}-wal`)

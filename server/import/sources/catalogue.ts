@@ -1,6 +1,3 @@
-import { truth } from '../fields.ts'
-import type { SourceRow } from './source-database.ts'
-
 interface CatalogueColumn {
   /** The name in the database's own spelling. */
   name: string
@@ -25,8 +22,8 @@ export type Catalogue = ReadonlyMap<string, CatalogueTable>
  * because people rename them and databases do not care. Of two tables whose names differ only in case, the one in lower
  * case gets the name, and the other one keeps its own.
  */
-export function catalogueOf(rows: readonly SourceRow[], foldsCase: boolean): Catalogue {
-  const own = new Set(rows.map(({ tab }) => String(tab)))
+export function catalogueOf(rows: readonly Readonly<Record<string, unknown>>[], foldsCase: boolean): Catalogue {
+  const own = new Set(rows.map((row) => String(row['tab'])))
   const fold = (name: string) => (foldsCase ? name.toLowerCase() : name)
   const tables = new Map<string, CatalogueTable>()
   for (const row of rows) {
@@ -37,7 +34,7 @@ export function catalogueOf(rows: readonly SourceRow[], foldsCase: boolean): Cat
     const table = tables.get(key) ?? { name, columns: new Map() }
     const column = String(row['col'])
     const type = String(row['type']).toLowerCase()
-    table.columns.set(fold(column), { name: column, type, isKey: truth(row, 'is_key') })
+    table.columns.set(fold(column), { name: column, type, isKey: Boolean(row['is_key']) })
     tables.set(key, table)
   }
   return tables

@@ -100,7 +100,11 @@ function damaged(path: string, cause: unknown): ImportFailed {
   const reason = messageOf(cause).split('\n').join(' ')
   const code = String((cause as { code?: unknown } | undefined)?.code ?? '')
   // SQLite sorts large tables in temporary files.
-  if (code === 'SQLITE_FULL') return new ImportFailed(`The disk for temporary files cannot be written (${reason}). Free some space, or set SQLITE_TMPDIR to a folder on another disk, and run the command again.`, { cause })
+  if (code === 'SQLITE_FULL')
+    return new ImportFailed(
+      `The disk for temporary files cannot be written (${reason}). Free some space, or set SQLITE_TMPDIR to a folder on another disk, and run the command again.`,
+      { cause },
+    )
   if (/locked|busy/i.test(reason))
     return new ImportFailed(`${path} is locked by its program. Stop the program, or import from a copy of the file.`)
   if (/^(?:SQLITE_(?:READONLY|CANTOPEN|PERM)|EACCES|EPERM)/.test(code))
