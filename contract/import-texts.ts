@@ -69,6 +69,11 @@ export const importTexts = {
   user_period: 'The budget is renewed after a time that has no counterpart. What is left of it becomes the balance.',
   amount_negative: 'A negative {key} is set to 0.',
   amount_large: 'A {key} above {max} is lowered to it.',
+  amount_not_number: 'A {key} that is not a number is set to 0.',
+  amount_fraction: 'The fraction of a {key} is dropped.',
+  status_unreadable: 'The status is not a number. The row is disabled.',
+  expiry_unreadable: 'The expiry cannot be read. The row is disabled.',
+  deleted_zero_date: 'The deletion time is 0000-00-00. The source treats the row as deleted, and so does the import.',
   user_telegram: 'The Telegram login has no counterpart.',
   user_discord: 'The Discord login has no counterpart.',
   user_linux_do: 'The LINUX DO login has no counterpart.',
@@ -106,6 +111,7 @@ export const importTexts = {
   litellm_alias:
     'The model has an alias in the source. Create a virtual model for it, or add it to the model mapping of a channel.',
   column_unknown: 'The source has a column that this version does not know. It is not imported.',
+  table_truncated: 'Only {max} rows of the table are kept, because it has no numeric key.',
   table_without_place: 'The table {name} has no counterpart.',
   fault_no_logs:
     '{source} has no table logs. If the log is in a database of its own, give its address with --logs-from.',
@@ -151,6 +157,20 @@ export const importTexts = {
   fault_metadata: 'The address must not be a cloud metadata service.',
   fault_large_id:
     'The table {name} has a row with the id {number}, which is too large. Correct or delete this row in the source, and import again.',
+  fault_no_id:
+    'The table {name} has a row without an id, or with an id that is not a whole number. Correct or delete this row in the source, and import again.',
+  fault_id_type:
+    'The column id of the table {name} has the type {reason}, not a whole number. Change its type in the source, and import again.',
+  fault_id_twice:
+    'The table {name} has several rows with the id {number}. Correct or delete these rows in the source, and import again.',
+  fault_unopened:
+    '{source} cannot be opened ({reason}). Check that this user may read the file and write to its folder. If its program did not end cleanly, start and stop it once, or import from a copy of the file and all files beside it.',
+  fault_full:
+    'The disk of this installation cannot be written ({reason}). Free some space, and import again. Nothing was changed.',
+  fault_full_log:
+    'The disk of this installation cannot be written ({reason}). The accounts and a part of the log are imported. Free some space, and import again: it continues where it stopped.',
+  fault_full_temporary:
+    'The disk for temporary files cannot be written ({reason}). Free some space, or set SQLITE_TMPDIR to a folder on another disk, and run the command again.',
   fault_sums:
     'The sums differ, so nothing was imported: {name} is {there} there, corrected by {corrected}, but {here} here. If the source is in use, stop its program and run the command again.',
 } as const

@@ -62,6 +62,12 @@ export const findingJa = {
   'finding.user_period': '予算の更新周期に対応するものがありません。残りが残高になります。',
   'finding.amount_negative': '負の {key} を 0 に設定します。',
   'finding.amount_large': '{max} を超える {key} をその値に下げます。',
+  'finding.amount_not_number': '数値ではない {key} を 0 にします。',
+  'finding.amount_fraction': '{key} の小数部分を切り捨てます。',
+  'finding.status_unreadable': 'ステータスが数値ではありません。この行は無効になります。',
+  'finding.expiry_unreadable': '有効期限を読み取れません。この行は無効になります。',
+  'finding.deleted_zero_date':
+    '削除日時が 0000-00-00 です。移行元はこの行を削除済みとして扱い、インポートも同じように扱います。',
   'finding.user_telegram': 'Telegram ログインに対応するものがありません。',
   'finding.user_discord': 'Discord ログインに対応するものがありません。',
   'finding.user_linux_do': 'LINUX DO ログインに対応するものがありません。',
@@ -100,6 +106,7 @@ export const findingJa = {
     '移行元では失敗したリクエストが別のモデルで続行されます。仮想モデルとして登録してください。',
   'finding.litellm_alias': '移行元ではモデルに別名があります。仮想モデルまたはチャネルのマッピングに登録してください。',
   'finding.column_unknown': '移行元にこのバージョンが知らない列があります。引き継がれません。',
+  'finding.table_truncated': 'このテーブルには数値キーがないため、{max} 行だけを保存します。',
   'finding.table_without_place': 'テーブル {name} に対応するものがありません。',
   'finding.fault_no_logs':
     '{source} に logs テーブルがありません。ログが別のデータベースにある場合は、そのアドレスを指定してください（--logs-from）。',
@@ -151,6 +158,20 @@ export const findingJa = {
   'finding.fault_metadata': 'アドレスにクラウドのメタデータサービスは指定できません。',
   'finding.fault_large_id':
     'テーブル {name} に ID {number} の行がありますが、大きすぎます。移行元でこの行を修正または削除してから、もう一度インポートしてください。',
+  'finding.fault_no_id':
+    'テーブル {name} に ID のない行、または ID が整数でない行があります。移行元でこの行を修正または削除してから、もう一度インポートしてください。',
+  'finding.fault_id_type':
+    'テーブル {name} の列 id の型は {reason} で、整数ではありません。移行元で型を変更してから、もう一度インポートしてください。',
+  'finding.fault_id_twice':
+    'テーブル {name} に ID {number} の行が複数あります。移行元でこれらの行を修正または削除してから、もう一度インポートしてください。',
+  'finding.fault_unopened':
+    '{source} を開けません（{reason}）。このユーザーがファイルを読み取り、フォルダーに書き込めるか確認してください。プログラムが正常に終了していない場合は、一度起動して停止するか、ファイルとその隣にあるすべてのファイルのコピーからインポートしてください。',
+  'finding.fault_full':
+    'このインストールのディスクに書き込めません（{reason}）。空き容量を確保してから、もう一度インポートしてください。変更はありません。',
+  'finding.fault_full_log':
+    'このインストールのディスクに書き込めません（{reason}）。アカウントとログの一部はインポート済みです。空き容量を確保してから、もう一度インポートすると、中断したところから続きます。',
+  'finding.fault_full_temporary':
+    '一時ファイル用のディスクに書き込めません（{reason}）。空き容量を確保するか、SQLITE_TMPDIR に別のディスクのフォルダーを設定してから、もう一度コマンドを実行してください。',
   'finding.fault_sums':
     '合計が一致しないため、何もインポートされませんでした：{name} は移行元で {there}（補正 {corrected}）、ここでは {here} です。移行元が使用中の場合は、プログラムを停止して、もう一度実行してください。',
 } as const satisfies Translation<'finding'>

@@ -58,6 +58,11 @@ export const findingZh = {
   'finding.user_period': '预算的重置周期没有对应项，剩余部分作为余额。',
   'finding.amount_negative': '负的 {key} 设为 0。',
   'finding.amount_large': '超过 {max} 的 {key} 降为该值。',
+  'finding.amount_not_number': '不是数字的 {key} 设为 0。',
+  'finding.amount_fraction': '{key} 的小数部分被舍去。',
+  'finding.status_unreadable': '状态不是数字，该行已禁用。',
+  'finding.expiry_unreadable': '无法读取过期时间，该行已禁用。',
+  'finding.deleted_zero_date': '删除时间为 0000-00-00。来源将该行视为已删除，导入也是如此。',
   'finding.user_telegram': 'Telegram 登录没有对应项。',
   'finding.user_discord': 'Discord 登录没有对应项。',
   'finding.user_linux_do': 'LINUX DO 登录没有对应项。',
@@ -88,6 +93,7 @@ export const findingZh = {
   'finding.litellm_fallback': '来源中失败的请求会改用另一模型，请以虚拟模型的形式录入。',
   'finding.litellm_alias': '该模型在来源中有第二个名称，请以虚拟模型或渠道的模型映射录入。',
   'finding.column_unknown': '来源中有本版本不认识的列，不予导入。',
+  'finding.table_truncated': '该表没有数字主键，只保留 {max} 行。',
   'finding.table_without_place': '表 {name} 没有对应项。',
   'finding.fault_no_logs': '{source} 没有 logs 表。如果日志在单独的数据库中，请提供其地址（--logs-from）。',
   'finding.fault_in_use': '本系统已有用户、渠道或日志。请合并导入（--merge），或导入到新系统。',
@@ -126,6 +132,16 @@ export const findingZh = {
   'finding.fault_host_unknown': '未知主机 {name}。',
   'finding.fault_metadata': '地址不能是云元数据服务。',
   'finding.fault_large_id': '表 {name} 有一行的 ID {number} 过大。请在来源中更正或删除该行，然后重新导入。',
+  'finding.fault_no_id': '表 {name} 有一行没有 ID，或 ID 不是整数。请在来源中更正或删除该行，然后重新导入。',
+  'finding.fault_id_type': '表 {name} 的 id 列类型为 {reason}，不是整数。请在来源中更改其类型，然后重新导入。',
+  'finding.fault_id_twice': '表 {name} 有多行使用 ID {number}。请在来源中更正或删除这些行，然后重新导入。',
+  'finding.fault_unopened':
+    '无法打开 {source}（{reason}）。请检查当前用户是否可以读取该文件并写入其所在文件夹。如果其程序没有正常结束，请启动并停止它一次，或从该文件及其旁边所有文件的副本导入。',
+  'finding.fault_full': '无法写入本安装所在的磁盘（{reason}）。请释放空间后重新导入。未做任何更改。',
+  'finding.fault_full_log':
+    '无法写入本安装所在的磁盘（{reason}）。账户和部分日志已导入。请释放空间后重新导入，将从中断处继续。',
+  'finding.fault_full_temporary':
+    '无法写入临时文件所在的磁盘（{reason}）。请释放空间，或将 SQLITE_TMPDIR 设为其他磁盘上的文件夹，然后重新运行命令。',
   'finding.fault_sums':
     '合计不一致，未导入任何内容：{name} 在来源中为 {there}，修正 {corrected}，在这里为 {here}。如果来源正在使用，请停止其程序后重试。',
 } as const satisfies Translation<'finding'>

@@ -36,7 +36,11 @@ export async function installationFor(terminal: Terminal, { dryRun }: { dryRun: 
   const secretKey = config.existingKey?.key ?? randomHex(32)
   if (!config.existingKey) writeKeyFile(config.keyFile, secretKey)
   if (!isPostgresUrl(config.databaseUrl)) mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
-  const password = await create(config, secretKey)
+  const password = await create(config, secretKey).catch((error: unknown) => {
+    // A part of a schema would look like an installation to the next run.
+    removeFiles(config)
+    throw error
+  })
   const what = isPostgresUrl(config.databaseUrl) ? 'the database' : config.dataDir
   terminal.note(`There was no installation, so a new one was created in ${what}.`)
   if (password !== undefined)
@@ -92,7 +96,13 @@ async function discard(config: CommandConfig, { note }: Terminal): Promise<void>
     .execute()
     .finally(() => store.close())
   if (imports.length > 0) return
-  for (const file of [databaseUrl, `${databaseUrl}-wal`, `${databaseUrl}-shm`]) rmSync(file, { force: true })
-  if (!config.existingKey) rmSync(config.keyFile, { force: true })
+  removeFiles(config)
   note('Nothing was imported, so the new installation was removed again.')
+}
+
+/** Deletes the files of an installation that this command created. A database on a server is not touched. */
+function removeFiles({ databaseUrl, existingKey, keyFile }: CommandConfig): void {
+  if (isPostgresUrl(databaseUrl)) return
+  for (const file of [databaseUrl, `${databaseUrl}-wal`, `${databaseUrl}-shm`]) rmSync(file, { force: true })
+  if (!existingKey) rmSync(keyFile, { force: true })
 }

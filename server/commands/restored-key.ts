@@ -1,4 +1,15 @@
-import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { damagedBackup } from '../backup/backup-error.ts'
 import type { BackupFacts } from '../backup/contents.ts'
@@ -42,20 +53,35 @@ export function writeKeyFile(file: string, key: string): string | undefined {
   let keptAs: string | undefined
   if (existsSync(file)) {
     keptAs = `${file}.replaced-${fileTime(new Date())}`
-    copyFileSync(file, keptAs)
+    keepKeyFile(file, keptAs)
   }
   writeDurably(`${file}.new`, `${key}\n`)
   renameSync(`${file}.new`, file)
   return keptAs
 }
 
-/** Writes a file that only its owner can read, and waits until it is on the disk. */
+/**
+ * Writes a file that only its owner can read, and waits until it is on the disk. If that fails, there is no file, because
+ * a part of a key must not be taken for a key.
+ */
 export function writeDurably(file: string, text: string): void {
   const opened = openSync(file, 'w', 0o600)
   try {
-    writeSync(opened, text)
+    writeFileSync(opened, text)
     fsyncSync(opened)
+  } catch (error) {
+    rmSync(file, { force: true })
+    throw error
   } finally {
     closeSync(opened)
+  }
+}
+
+/** Keeps a key file under a second name, without needing space on the disk if the file system allows it. */
+export function keepKeyFile(file: string, keptAs: string): void {
+  try {
+    linkSync(file, keptAs)
+  } catch {
+    writeDurably(keptAs, readFileSync(file, 'utf8'))
   }
 }

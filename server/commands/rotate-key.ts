@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync, renameSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { captureFiles, captureObjects } from '../captures/capture-store.ts'
 import { type ResealedCaptures, resealCaptures } from '../captures/reseal-captures.ts'
@@ -17,7 +17,7 @@ import { auditCommand } from './audit-command.ts'
 import { type AddCommand, CommandFailed, examples, type Terminal } from './command.ts'
 import { fileTime } from './file-time.ts'
 import { withStore } from './installed.ts'
-import { checkOf, writeDurably } from './restored-key.ts'
+import { checkOf, keepKeyFile, writeDurably } from './restored-key.ts'
 import { claimFor, requireNoNodes } from './running-servers.ts'
 
 interface Options {
@@ -63,7 +63,7 @@ async function rotate(terminal: Terminal, options: Options): Promise<void> {
       terminal.note('Encrypting …')
       const rows = await resealDatabase(store, change)
       const recordings = options.withoutRecordings ? undefined : await resealRecordings(store, config, change)
-      const keptAs = finish(config, change)
+      const keptAs = finished(config, change)
       if (options.json) terminal.print(JSON.stringify({ rows: rows ?? null, recordings: recordings ?? null }))
       else for (const line of linesOf({ rows, recordings, keptAs, change })) terminal.print(line)
     })
@@ -140,11 +140,23 @@ async function resealRecordings(
   }
 }
 
+/** Like `finish`. If it fails, the error says that the database already has the new key. */
+function finished(config: CommandConfig, change: KeyChange): string | undefined {
+  try {
+    return finish(config, change)
+  } catch (error) {
+    throw new CommandFailed(
+      `The database is encrypted under the new key, but the key could not be put into ${config.keyFile} (${(error as Error).message}). Run rotate-key again to finish. Until then no server starts.`,
+      { cause: error },
+    )
+  }
+}
+
 /** Makes the new key the key of the installation. Returns the file in which the old key is kept. */
 function finish({ keyFile }: CommandConfig, { nextFile }: KeyChange): string | undefined {
   if (nextFile === undefined) return undefined
   const keptAs = `${keyFile}.replaced-${fileTime(new Date())}`
-  copyFileSync(keyFile, keptAs)
+  keepKeyFile(keyFile, keptAs)
   renameSync(nextFile, keyFile)
   return keptAs
 }

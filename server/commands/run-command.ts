@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { ImportFailed } from '../import/import-failed.ts'
 import { programName } from '../lib/program-files.ts'
 import { isDamaged, isFull } from '../store/statements/database-errors.ts'
 import { version } from '../version.ts'
@@ -90,7 +91,8 @@ export async function runCommand(args: readonly string[], environment: CommandEn
 
 /** Adds advice to an error that reports a full disk or a damaged SQLite file. Other errors are returned unchanged. */
 function withAdvice(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof CommandFailed) return error
+  // These errors already say what to do, and their cause may be about another database than that of the installation.
+  if (!(error instanceof Error) || error instanceof CommandFailed || error instanceof ImportFailed) return error
   const cause = error.cause ?? error
   const text = error.message.replace(/\.$/, '')
   if (isDamaged(cause))

@@ -1,6 +1,14 @@
 import { integerOf, textOf } from './fields.ts'
 import type { Findings } from './findings.ts'
-import { pages, quoted, type SourceDatabase } from './sources/source-database.ts'
+import {
+  columnType,
+  isKey,
+  pages,
+  type SourceDatabase,
+  type SourceRow,
+  selectList,
+  tableName,
+} from './sources/source-database.ts'
 
 /** Tables that are copied, or whose content Tollgate computes itself. All other tables are leftovers. */
 const covered: ReadonlySet<string> = new Set([
@@ -58,28 +66,44 @@ export async function leaveExtraTables(source: SourceDatabase, findings: Finding
     if (covered.has(table)) continue
     const sentence = `The table ${table} has no counterpart.`
     if (isDry || !columns.has('id')) {
-      const [row] = await source.query(`select count(*) as n from ${quoted(table)}`)
+      const [row] = await source.query(`select count(*) as n from ${tableName(source, table)}`)
       const count = integerOf(row?.['n'])
       if (count === 0) continue
       if (isDry) {
         findings.add('tables', sentence, `${count} rows`)
         continue
       }
-      for (const data of await source.query(`select * from ${quoted(table)} limit 100000`))
+      for (const data of await atOnce(source, table, findings))
         findings.leave({ kind: 'table', id: table, reason: 'no counterpart', data }, sentence)
       continue
     }
-    // If the ids are numbers, the table is read in pages. A table with text ids cannot be paged by number, so it is
-    // read at once.
-    const [first] = await source.query(`select "id" from ${quoted(table)} limit 1`)
-    if (first === undefined) continue
-    const isNumbered = /^-?\d+$/.test(textOf(first['id']))
-    const all = isNumbered ? pages(source, table) : [await source.query(`select * from ${quoted(table)} limit 100000`)]
-    for await (const rows of all)
+    for await (const rows of rowsOf(source, table, findings))
       for (const data of rows)
         findings.leave(
           { kind: 'table', id: `${table} ${textOf(data['id'])}`, reason: 'no counterpart', data },
           sentence,
         )
   }
+}
+
+/** The maximum number of rows of a table that are read at once. */
+const mostAtOnce = 100_000
+
+/** The rows of a table. If all ids are whole numbers, the table is read in pages. */
+function rowsOf(source: SourceDatabase, table: string, findings: Findings): AsyncIterable<SourceRow[]> {
+  const isNumbered = isKey(source, table, 'id') && /int|serial/.test(columnType(source, table, 'id'))
+  return isNumbered ? pages(source, table) : once(atOnce(source, table, findings))
+}
+
+async function* once(rows: Promise<SourceRow[]>): AsyncGenerator<SourceRow[]> {
+  yield await rows
+}
+
+async function atOnce(source: SourceDatabase, table: string, findings: Findings): Promise<SourceRow[]> {
+  const rows = await source.query(
+    `select ${selectList(source, table)} from ${tableName(source, table)} limit ${mostAtOnce + 1}`,
+  )
+  if (rows.length > mostAtOnce)
+    findings.add('tables', `Only ${mostAtOnce} rows of the table are kept, because it has no numeric key.`, table)
+  return rows.slice(0, mostAtOnce)
 }

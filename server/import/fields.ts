@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
-import type { SourceDatabase, SourceRow } from './sources/source-database.ts'
+import { columnType, type SourceDatabase, type SourceRow } from './sources/source-database.ts'
 
 /** The largest amount that an account can have, in quota units. Larger amounts in a source are due to overflows. */
 export const mostQuota = 1e15
@@ -8,7 +8,6 @@ export const mostQuota = 1e15
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (value instanceof Uint8Array) return textOf(Buffer.from(value).toString('utf8'))
-  // MySQL can store dates that do not exist, such as 0000-00-00. They become ''.
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString()
   const text = typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
   return (text.includes('\0') ? text.replaceAll('\0', '') : text).toWellFormed()
@@ -17,14 +16,24 @@ export function textOf(value: unknown): string {
 /** A text that databases accept as a number. JavaScript also accepts other forms, such as hexadecimal numbers. */
 const isNumber = /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i
 
+/** A number, which may have a fraction; undefined if the value is missing or is not a number. */
+export function numberOf(value: unknown): number | undefined {
+  if (value === null || value === undefined || value === '') return undefined
+  if (value instanceof Uint8Array) return numberOf(textOf(value))
+  const number = typeof value === 'string' && !isNumber.test(value) ? Number.NaN : Number(value)
+  return Number.isFinite(number) ? number : undefined
+}
+
+/** True if a column has a value, but not one that is a number. */
+export const isUnreadable = (row: SourceRow, name: string) =>
+  row[name] !== undefined && trimmed(row, name) !== '' && numberOf(row[name]) === undefined
+
 /**
  * A whole number, or `fallback` if it is missing or unreadable. A number that cannot be represented exactly becomes the
  * nearest one that can.
  */
 export function integerOf(value: unknown, fallback = 0): number {
-  if (value === null || value === undefined || value === '') return fallback
-  const number = Math.trunc(typeof value === 'string' && !isNumber.test(value) ? Number.NaN : Number(value))
-  if (!Number.isFinite(number)) return fallback
+  const number = Math.trunc(numberOf(value) ?? fallback)
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, number)) + 0
 }
 
@@ -48,14 +57,44 @@ export function counted(row: SourceRow, name: string): number {
   return Math.abs(value) <= mostCounted ? value : 0
 }
 
-/** The SQL expression for an amount, with the same result as `counted`. */
-export function countedSql(dialect: SourceDatabase['dialect'], name: string, most = mostCounted): string {
+/** The types whose values are whole numbers, so that they are added up as they are. */
+const wholeTypes = /^(?:tiny|small|medium|big)?int(?:eger)?\b|^(?:small|big)?serial$/
+
+/** A number in a text, as PostgreSQL and MySQL write the pattern. It matches the same texts as `isNumber`. */
+const numberPattern = "'^[[:space:]]*[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?[[:space:]]*$'"
+
+/**
+ * The SQL expression for an amount, with the same result as `counted`. A column that the source lacks counts as 0. The
+ * columns of old and hand-made databases are not always integers, so the expression depends on the type.
+ */
+export function countedSql(
+  source: Pick<SourceDatabase, 'dialect' | 'tables' | 'catalogue'>,
+  table: string,
+  name: string,
+  most = mostCounted,
+): string {
+  if (!source.tables.get(table)?.has(name)) return '0'
   const column = `"${name}"`
-  const inRange = `${column} between ${-most} and ${most}`
-  // In SQLite, any column may contain text, so the type of each value is checked.
-  if (dialect === 'sqlite')
-    return `case when typeof(${column}) in ('integer', 'real') and ${inRange} then cast(${column} as integer) else 0 end`
-  return `case when ${inRange} then ${column} else 0 end`
+  const type = columnType(source, table, name)
+  const inRange = (value: string, whole: string) =>
+    `case when ${value} between ${-most} and ${most} then ${whole} else 0 end`
+  if (source.dialect === 'sqlite') {
+    // Any column may contain text. A text is equal to its own number only if all of it is a number.
+    const number = `cast(${column} as numeric)`
+    const isNumeric = `typeof(${column}) in ('integer', 'real') or cast(${column} as text) = ${number}`
+    return `case when ${isNumeric} then ${inRange(number, `cast(${number} as integer)`)} else 0 end`
+  }
+  if (wholeTypes.test(type)) return inRange(column, column)
+  if (source.dialect === 'mysql') {
+    if (type === 'bit') return inRange(`(${column} + 0)`, `(${column} + 0)`)
+    if (/^(?:decimal|numeric|float|double)/.test(type)) return inRange(column, `truncate(${column}, 0)`)
+    const number = `cast(${column} as decimal(65, 20))`
+    return `case when ${column} regexp ${numberPattern} then ${inRange(number, `truncate(${number}, 0)`)} else 0 end`
+  }
+  if (type === 'boolean') return `coalesce(${column}::int, 0)`
+  const number = `(${column}::text::numeric)`
+  const isNumeric = `${column}::text ~ ${numberPattern}`
+  return `case when ${isNumeric} then ${inRange(number, `trunc${number}`)} else 0 end`
 }
 
 /** The column of a row as a boolean. */
@@ -80,6 +119,10 @@ export function seconds(row: SourceRow, name: string, fallback = 0): number {
   return time >= -1 && time < lastSecond ? time : fallback
 }
 
+/** True if a column has a time that `seconds` cannot read. MySQL's date 0000-00-00 is no time, so it is not one of them. */
+export const hasUnreadableTime = (row: SourceRow, name: string) =>
+  isUnreadable(row, name) && !isZeroDate(row[name]) && seconds(row, name, Number.NaN) !== seconds(row, name, 0)
+
 /**
  * The year 2100. A later time, or a time before 1970, is an error of the program that wrote it. The exception is -1,
  * which means never.
@@ -88,6 +131,9 @@ const lastSecond = Date.UTC(2100, 0) / 1000
 
 /** True if a row is marked as deleted. */
 export const isDeleted = (row: SourceRow) => row['deleted_at'] !== null && row['deleted_at'] !== undefined
+
+/** True for MySQL's date 0000-00-00, with or without a time. */
+export const isZeroDate = (value: unknown) => typeof value === 'string' && value.startsWith('0000-00-00')
 
 /** The column of a row as a JSON object; undefined if it is not one. */
 export function object(row: SourceRow, name: string): JsonObject | undefined {

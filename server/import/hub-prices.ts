@@ -1,7 +1,7 @@
 import type { OptionKey } from '../../contract/options.ts'
 import { object, rounded, text, trimmed, truth } from './fields.ts'
 import type { Findings } from './findings.ts'
-import type { SourceDatabase, SourceRow } from './sources/source-database.ts'
+import { allRows, type SourceDatabase, type SourceRow } from './sources/source-database.ts'
 
 /** The number of quota units that one-hub charges for a call whose model has the price 1 per call. */
 const unitsPerCall = 1000
@@ -36,7 +36,7 @@ async function prices(
     const entries = tables[table]
     if (entries) entries[model] = rounded(value)
   }
-  for (const row of await source.query('select * from "prices"')) {
+  for (const row of await allRows(source, 'prices')) {
     const model = trimmed(row, 'model')
     if (model === '') continue
     const input = amountOf(row, 'input')
@@ -103,7 +103,7 @@ function extras(
 async function groups(source: SourceDatabase, findings: Findings): Promise<[OptionKey, string][]> {
   const ratios: Record<string, number> = {}
   const limits: Record<string, { rpm_limit: number }> = {}
-  for (const row of await source.query('select * from "user_groups"')) {
+  for (const row of await allRows(source, 'user_groups')) {
     const name = trimmed(row, 'symbol')
     if (name === '') continue
     ratios[name] = rounded(amountOf(row, 'ratio'))

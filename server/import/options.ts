@@ -7,7 +7,7 @@ import { integerOf, textOf } from './fields.ts'
 import type { Findings } from './findings.ts'
 import { hubTables } from './hub-prices.ts'
 import type { Program } from './program.ts'
-import type { SourceDatabase } from './sources/source-database.ts'
+import { type SourceDatabase, tableName } from './sources/source-database.ts'
 
 /** The options of a source converted to Tollgate's options: their values by key. */
 export type SourceOptions = Map<OptionKey, string>
@@ -40,12 +40,13 @@ export async function readOptions(source: SourceDatabase, program: Program, find
   const options: SourceOptions = new Map()
   const stored = new Map<string, string>()
   const length = source.dialect === 'mysql' ? 'char_length' : 'length'
-  const sizes = await source.query(`select "key", ${length}("value") as size from "options"`)
+  const table = tableName(source, 'options')
+  const sizes = await source.query(`select "key" as "key", ${length}("value") as size from ${table}`)
   const long = new Set(sizes.filter(({ size }) => integerOf(size) > longestText).map((row) => textOf(row['key'])))
   for (const key of long)
     findings.add('options', `The option is longer than ${longestText} characters and is not imported.`, key)
   const rows = await source.query(
-    `select "key", "value" from "options" where ${length}("value") <= ${longestText} order by "key"`,
+    `select "key" as "key", "value" as "value" from ${table} where ${length}("value") <= ${longestText} order by "key"`,
   )
   for (const row of rows) {
     const key = textOf(row['key'])

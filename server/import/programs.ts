@@ -1,7 +1,7 @@
 import { integerOf, textOf } from './fields.ts'
 import { ImportFailed } from './import-failed.ts'
 import type { Program } from './program.ts'
-import type { SourceDatabase } from './sources/source-database.ts'
+import { allRows, type SourceDatabase, tableName } from './sources/source-database.ts'
 
 /** True if rows can keep their ids in an empty installation. LiteLLM's ids are texts, so its rows cannot. */
 export const keepsIds = ({ name }: Program) => name !== 'litellm'
@@ -12,6 +12,12 @@ const needed: Readonly<Record<string, readonly string[]>> = {
   tokens: ['id', 'user_id', 'key', 'status', 'remain_quota'],
   channels: ['id', 'type', 'key', 'status', 'models', 'group'],
   options: ['key', 'value'],
+}
+
+/** The columns that the import requires of tables that a source may lack. */
+const neededIfThere: Readonly<Record<string, readonly string[]>> = {
+  redemptions: ['id', 'key', 'status'],
+  logs: ['id', 'type'],
 }
 
 /** The id of the last migration in one-hub 0.14.27. */
@@ -32,7 +38,8 @@ export async function recognise(source: SourceDatabase): Promise<Program> {
       `${label} is not a database of one-api, new-api, one-hub, Laisky's one-api or LiteLLM: it has no ${tables.has('users') ? 'channels' : 'users'}. Check the address.`,
     )
   const program = await programOf(source, has)
-  for (const [table, columns] of Object.entries(needed)) {
+  const there = Object.entries(neededIfThere).filter(([table]) => tables.has(table))
+  for (const [table, columns] of [...Object.entries(needed), ...there]) {
     const missing = columns.filter((column) => !has(table, column))
     if (missing.length > 0)
       throw new ImportFailed(
@@ -65,13 +72,15 @@ function oneApiVersion(has: Has): string {
 
 async function newApiVersion(source: SourceDatabase): Promise<string> {
   if (!source.tables.get('setups')?.has('version')) return '0.x'
-  const [row] = await source.query('select version from setups order by id desc limit 1')
+  const [row] = await source.query(
+    `select "version" as version from ${tableName(source, 'setups')} order by id desc limit 1`,
+  )
   return textOf(row?.['version']) || '0.x'
 }
 
 async function hubVersion(source: SourceDatabase): Promise<string> {
   if (!source.tables.has('migrations')) return ''
-  const rows = await source.query('select id from migrations')
+  const rows = await allRows(source, 'migrations')
   const last = Math.max(0, ...rows.map((row) => integerOf(row['id'])))
   return last > lastHubMigration ? `newer than 0.14.27 (migration ${last})` : '0.14'
 }

@@ -2,10 +2,12 @@ import { join } from 'node:path'
 import type { ImportPart, ImportReport, SumLine } from '../../contract/api/import.ts'
 import { optionDefinitions } from '../../contract/options.ts'
 import type { ImportDeps, ImportOptions } from '../jobs/import-engine.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { OpenedStore } from '../store/connection/open-options.ts'
 import { type ImportRow, importById, journalOf } from '../store/imports/journal.ts'
 import { loneRoot } from '../store/imports/target.ts'
 import { optionRows } from '../store/installation/options.ts'
+import { isFull } from '../store/statements/database-errors.ts'
 import { rollUpUsage } from '../store/usage/usage-rollup.ts'
 import { type BaseResult, copyBase } from './copy/copy-base.ts'
 import { copyLogs } from './copy/copy-logs.ts'
@@ -15,7 +17,8 @@ import { ImportFailed } from './import-failed.ts'
 import { createLeftoverFile } from './leftover-file.ts'
 import type { Program } from './program.ts'
 import { keepsIds, recognise } from './programs.ts'
-import { firstOpenCharge, type LogSums, logSums, refuseLargeIds } from './source-sums.ts'
+import { refuseIds } from './refuse-ids.ts'
+import { firstOpenCharge, type LogSums, logSums } from './source-sums.ts'
 import { openImport, openSource } from './sources/open-source.ts'
 import { pages, type SourceDatabase } from './sources/source-database.ts'
 import { unlessCancelled } from './sources/unless-cancelled.ts'
@@ -38,14 +41,14 @@ export async function runImport(deps: ImportDeps, options: ImportOptions): Promi
   const source = await unlessCancelled(openImport(options.from, needs, access), deps.signal)
   try {
     const program = await recognise(source)
-    await refuseLargeIds(source)
+    await refuseIds(source)
     const logs = options.logsFrom === undefined ? source : await open(options.logsFrom)
     try {
       if (!logs.tables.has('logs'))
         throw new ImportFailed(
           `${logs.label} has no table logs. If the log is in a database of its own, give its address with --logs-from.`,
         )
-      if (logs !== source) await refuseLargeIds(logs)
+      if (logs !== source) await refuseIds(logs)
       return await importFrom(deps, options, { source, logs, program })
     } finally {
       if (logs !== source) await logs.close()
@@ -84,12 +87,26 @@ async function importFrom(deps: ImportDeps, options: ImportOptions, sources: Sou
       'The installation already has users, channels or a log. Add to them (--merge), or import into a new installation.',
     )
   progress({ stage: 'accounts', done: 0, total: 0 })
-  const base = await copyBase({ deps, sources, wants, earlier, root, log: all, dryRun: options.dryRun, leftovers })
+  const given = { deps, sources, wants, earlier, root, log: all, dryRun: options.dryRun, leftovers }
+  const base = await copyBase(given).catch((error: unknown) => {
+    if (!isFull(error)) throw error
+    throw new ImportFailed(
+      `The disk of this installation cannot be written (${messageOf(error)}). Free some space, and import again. Nothing was changed.`,
+      { cause: error },
+    )
+  })
   const report = baseReport({ options, sources, base, earlier })
   if (!options.dryRun) await tellNodes(store)
   if (wants('logs')) {
     if (options.dryRun) report.added.logs = log.rows
-    else await importLogs(deps, options, { sources, importId: base.importId, log, report })
+    else
+      await importLogs(deps, options, { sources, importId: base.importId, log, report }).catch((error: unknown) => {
+        if (!isFull(error)) throw error
+        throw new ImportFailed(
+          `The disk of this installation cannot be written (${messageOf(error)}). The accounts and a part of the log are imported. Free some space, and import again: it continues where it stopped.`,
+          { cause: error },
+        )
+      })
     report.changedMeanwhile = (await logSums(logs, program, { after: all.lastId })).rows > 0
   }
   if (open) report.openCharges = open.count

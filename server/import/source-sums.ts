@@ -1,10 +1,9 @@
 import type { ImportedSums } from '../store/imports/journal.ts'
 import { noSums } from './copy/work.ts'
-import { countedSql, integerOf, mostQuota, textOf } from './fields.ts'
-import { ImportFailed } from './import-failed.ts'
+import { countedSql, integerOf, mostQuota } from './fields.ts'
 import type { Program } from './program.ts'
 import { chargeTypes } from './rows/log-row.ts'
-import type { SourceDatabase } from './sources/source-database.ts'
+import { type SourceDatabase, tableName } from './sources/source-database.ts'
 
 /**
  * The counts and totals of a source, computed by its database. Deleted rows are excluded, except deleted users, because
@@ -13,16 +12,17 @@ import type { SourceDatabase } from './sources/source-database.ts'
 export async function sourceSums(source: SourceDatabase): Promise<ImportedSums> {
   const sums = noSums()
   const living = (table: string) => (source.tables.get(table)?.has('deleted_at') ? 'where "deleted_at" is null' : '')
-  const sum = (name: string) => `sum(${countedSql(source.dialect, name)})`
-  const requests = source.tables.get('users')?.has('request_count') ? sum('request_count') : '0'
+  const sum = (table: string, name: string) => `sum(${countedSql(source, table, name)})`
   const [users] = await source.query(
-    `select count(*) as n, ${sum('quota')} as quota, ${sum('used_quota')} as used, ${requests} as requests from "users"`,
+    `select count(*) as n, ${sum('users', 'quota')} as quota, ${sum('users', 'used_quota')} as used,
+      ${sum('users', 'request_count')} as requests from ${tableName(source, 'users')}`,
   )
   const [tokens] = await source.query(
-    `select count(*) as n, ${sum('remain_quota')} as quota, ${sum('used_quota')} as used from "tokens" ${living('tokens')}`,
+    `select count(*) as n, ${sum('tokens', 'remain_quota')} as quota, ${sum('tokens', 'used_quota')} as used
+      from ${tableName(source, 'tokens')} ${living('tokens')}`,
   )
   const [channels] = await source.query(
-    `select count(*) as n, ${sum('used_quota')} as used from "channels" ${living('channels')}`,
+    `select count(*) as n, ${sum('channels', 'used_quota')} as used from ${tableName(source, 'channels')} ${living('channels')}`,
   )
   Object.assign(sums, {
     users: integerOf(users?.['n']),
@@ -37,7 +37,7 @@ export async function sourceSums(source: SourceDatabase): Promise<ImportedSums> 
   })
   if (source.tables.has('redemptions'))
     for (const row of await source.query(
-      `select "status" as status, count(*) as n from "redemptions" ${living('redemptions')} group by "status"`,
+      `select "status" as status, count(*) as n from ${tableName(source, 'redemptions')} ${living('redemptions')} group by "status"`,
     )) {
       const name = (['', 'codesUnused', 'codesDisabled', 'codesUsed'] as const)[integerOf(row['status'], 1)]
       if (name) sums[name] += integerOf(row['n'])
@@ -65,16 +65,16 @@ export async function logSums(
 ): Promise<LogSums> {
   const columns = source.tables.get('logs')
   if (!columns) return { lastId: after, rows: 0, charges: 0, quota: 0, users: 0, tokens: 0, channels: 0 }
-  const most = (name: string) => (columns.has(name) ? `max(${countedSql(source.dialect, name)})` : '0')
+  const most = (name: string) => `max(${countedSql(source, 'logs', name)})`
   const end = upTo === undefined ? '' : `and "id" <= ${Math.trunc(upTo)}`
   const where = after === 0 && upTo === undefined ? '' : `where "id" > ${Math.trunc(after)} ${end}`
-  const isCharge = `"type" in (${chargeTypes(program).join(', ')})`
+  const isCharge = `${countedSql(source, 'logs', 'type')} in (${chargeTypes(program).join(', ')})`
   const [row] = await source.query(
     `select max("id") as last, count(*) as n, ${most('user_id')} as users, ${most('token_id')} as tokens,
       ${most('channel_id')} as channels,
       sum(case when ${isCharge} then 1 else 0 end) as charges,
-      sum(case when ${isCharge} then ${countedSql(source.dialect, 'quota', mostQuota)} else 0 end) as quota
-      from "logs" ${where}`,
+      sum(case when ${isCharge} then ${countedSql(source, 'logs', 'quota', mostQuota)} else 0 end) as quota
+      from ${tableName(source, 'logs')} ${where}`,
   )
   const of = (name: string) => integerOf(row?.[name])
   return {
@@ -104,23 +104,9 @@ export async function firstOpenCharge(
 ): Promise<{ id: number; count: number } | undefined> {
   if (name !== 'laisky' || !source.tables.has('logs')) return undefined
   const [row] = await source.query(
-    `select min("id") as first, count(*) as n from "logs"
+    `select min("id") as first, count(*) as n from ${tableName(source, 'logs')}
       where "id" > ${Math.trunc(after)} and "type" = ${laiskyOpen} and "created_at" > ${Math.trunc(now) - openSeconds}`,
   )
   const count = integerOf(row?.['n'])
   return count === 0 ? undefined : { id: integerOf(row?.['first']), count }
-}
-
-/** Throws ImportFailed if a row has an id that is too large to be represented exactly. */
-export async function refuseLargeIds({ tables, query }: SourceDatabase): Promise<void> {
-  for (const table of ['users', 'tokens', 'channels', 'redemptions', 'logs'] as const) {
-    if (!tables.get(table)?.has('id')) continue
-    const [row] = await query(
-      `select cast("id" as char(30)) as id from "${table}" where "id" > ${Number.MAX_SAFE_INTEGER} or "id" < ${Number.MIN_SAFE_INTEGER} limit 1`,
-    )
-    if (row)
-      throw new ImportFailed(
-        `The table ${table} has a row with the id ${textOf(row['id']).trim()}, which is too large. Correct or delete this row in the source, and import again.`,
-      )
-  }
 }

@@ -28,15 +28,16 @@ export async function inTurn(
     })
   const cancelled = new AbortController()
   const progress = reportProgress({ store, nowMs: Date.now }, id, () => cancelled.abort())
-  let end: RunEnd = { state: 'done', report: undefined }
   try {
     await work(cancelled.signal, progress.show)
   } catch (error) {
-    end = cancelled.signal.aborted ? { state: 'cancelled' } : { state: 'failed', error: messageOf(error) }
+    const end: RunEnd = cancelled.signal.aborted ? { state: 'cancelled' } : { state: 'failed', error: messageOf(error) }
+    // If the disk is full, the end cannot be recorded either, and the error of the work is the one to report. The next
+    // import notices that this process has ended.
+    await progress.end(end, true).catch(() => undefined)
     throw error
-  } finally {
-    await progress.end(end, true)
   }
+  await progress.end({ state: 'done', report: undefined }, true)
 }
 
 const nowSeconds = () => Math.floor(Date.now() / 1000)

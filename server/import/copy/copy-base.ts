@@ -68,7 +68,18 @@ const suffix = '-import'
 export async function copyBase(given: BaseGiven): Promise<BaseResult> {
   const { store } = given.deps
   if (given.dryRun) return copyAll(given, store.read, undefined)
-  return (store.writeUnlimited ?? store.write)((trx) => copyAll(given, trx, trx))
+  let file: LeftoverFile | undefined
+  const leftovers = (importId: number) => {
+    file = given.leftovers(importId)
+    return file
+  }
+  try {
+    return await (store.writeUnlimited ?? store.write)((trx) => copyAll({ ...given, leftovers }, trx, trx))
+  } catch (error) {
+    // The commit may fail, too.
+    file?.discard()
+    throw error
+  }
 }
 
 async function copyAll(given: BaseGiven, db: Db, trx: Trx | undefined): Promise<BaseResult> {
@@ -93,28 +104,23 @@ async function copyAll(given: BaseGiven, db: Db, trx: Trx | undefined): Promise<
     journal: (kind) => (earlier ? journalOf(db, importId, kind) : Promise.resolve(new Map<string, JournalRow>())),
     corrections: noSums(),
   }
-  try {
-    sources.source.report?.(findings)
-    if (trx && work.keepsIds && !earlier) await keepKnownIds(trx, log)
-    const there = await sourceSums(sources.source)
-    const copied = await copyParts(given, work)
-    if (!earlier) await leaveExtraTables(sources.source, findings, trx === undefined)
-    reportNewColumns(sources.source, findings)
-    const sums = await checkedSums(given, work, there)
-    if (trx) await finish(work, trx, copied.added, deps.actor)
-    file.close()
-    return {
-      importId,
-      isFresh,
-      ...copied,
-      sums,
-      findings: findings.list(),
-      leftovers: findings.leftovers(),
-      leftoversFile: file.path,
-    }
-  } catch (error) {
-    file.discard()
-    throw error
+  sources.source.report?.(findings)
+  if (trx && work.keepsIds && !earlier) await keepKnownIds(trx, log)
+  const there = await sourceSums(sources.source)
+  const copied = await copyParts(given, work)
+  if (!earlier) await leaveExtraTables(sources.source, findings, trx === undefined)
+  reportNewColumns(sources.source, findings)
+  const sums = await checkedSums(given, work, there)
+  if (trx) await finish(work, trx, copied.added, deps.actor)
+  file.close()
+  return {
+    importId,
+    isFresh,
+    ...copied,
+    sums,
+    findings: findings.list(),
+    leftovers: findings.leftovers(),
+    leftoversFile: file.path,
   }
 }
 

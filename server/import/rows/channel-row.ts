@@ -14,7 +14,7 @@ import type { Findings } from '../findings.ts'
 import type { Program } from '../program.ts'
 import type { SourceRow } from '../sources/source-database.ts'
 import { channelKeys } from './channel-keys.ts'
-import { amount } from './user-row.ts'
+import { amount, reportZeroDate, storedStatus } from './user-row.ts'
 
 /** A channel of the source in Tollgate's terms. Nothing in it is encrypted yet. */
 export interface ChannelDraft {
@@ -42,8 +42,9 @@ const customType = 8
  * field, it is disabled.
  */
 export function readChannel(row: SourceRow, program: Program, findings: Findings): ChannelDraft | undefined {
-  if (isDeleted(row)) return undefined
   const id = integer(row, 'id')
+  reportZeroDate(row, `channel ${id}`, findings)
+  if (isDeleted(row)) return undefined
   // LiteLLM's rows have no numeric ids. Those that the import assigned mean nothing to the reader of the report, so the
   // name is used.
   const example = program.name === 'litellm' ? trimmed(row, 'name') : `channel ${id} (${trimmed(row, 'name')})`
@@ -100,7 +101,7 @@ export function readChannel(row: SourceRow, program: Program, findings: Findings
       key_mode: mode,
       key_count: Math.max(1, keys.length),
     },
-    status: kept.isDisabled ? channelStatus.disabled : statusOf(integer(row, 'status', 1)),
+    status: kept.isDisabled ? channelStatus.disabled : statusOf(storedStatus(row, statusKinds, example, findings)),
     createdTime: seconds(row, 'created_time'),
     testTime: seconds(row, 'test_time'),
     responseTime: Math.max(0, integer(row, 'response_time')),
@@ -161,6 +162,8 @@ class Kept {
     }
   }
 }
+
+const statusKinds = { new: channelStatus.enabled, disabled: channelStatus.disabled }
 
 function statusOf(status: number): number {
   return Object.values<number>(channelStatus).includes(status) ? status : channelStatus.disabled

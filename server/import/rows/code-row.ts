@@ -1,8 +1,8 @@
 import { redemptionStatus } from '../../../contract/statuses.ts'
-import { integer, isDeleted, seconds, trimmed } from '../fields.ts'
+import { hasUnreadableTime, integer, isDeleted, seconds, trimmed } from '../fields.ts'
 import type { Findings } from '../findings.ts'
 import type { SourceRow } from '../sources/source-database.ts'
-import { amount } from './user-row.ts'
+import { amount, reportZeroDate, storedStatus } from './user-row.ts'
 
 /** A redemption code of the source in Tollgate's terms. */
 export interface CodeDraft {
@@ -23,13 +23,19 @@ export interface CodeDraft {
 export function readCode(row: SourceRow, findings: Findings): CodeDraft | undefined {
   const id = integer(row, 'id')
   const key = trimmed(row, 'key')
+  reportZeroDate(row, `code ${id}`, findings)
   if (isDeleted(row)) return undefined
   if (key === '') {
     findings.add('codes', 'The code is empty and is skipped.', `code ${id}`)
     return undefined
   }
-  const stored = integer(row, 'status', redemptionStatus.unused)
-  const status = Object.values<number>(redemptionStatus).includes(stored) ? stored : redemptionStatus.disabled
+  const kinds = { new: redemptionStatus.unused, disabled: redemptionStatus.disabled }
+  const stored = storedStatus(row, kinds, `code ${id}`, findings)
+  let status = Object.values<number>(redemptionStatus).includes(stored) ? stored : redemptionStatus.disabled
+  if (hasUnreadableTime(row, 'expired_time') && status === redemptionStatus.unused) {
+    findings.add('codes', 'The expiry cannot be read. The row is disabled.', `code ${id}`)
+    status = redemptionStatus.disabled
+  }
   return {
     id,
     userId: integer(row, 'user_id'),

@@ -1,12 +1,23 @@
 import { tokenStatus } from '../../../contract/statuses.ts'
 import { parseNetwork } from '../../lib/network/ip-network.ts'
 import { splitList } from '../../lib/split-list.ts'
-import { inner, integer, isDeleted, object, seconds, text, textsOf, trimmed, truth } from '../fields.ts'
+import {
+  hasUnreadableTime,
+  inner,
+  integer,
+  isDeleted,
+  object,
+  seconds,
+  text,
+  textsOf,
+  trimmed,
+  truth,
+} from '../fields.ts'
 import type { Findings } from '../findings.ts'
 import type { Program } from '../program.ts'
 import type { SourceRow } from '../sources/source-database.ts'
 import { limitValues } from './limit-columns.ts'
-import { amount } from './user-row.ts'
+import { amount, reportZeroDate, storedStatus } from './user-row.ts'
 
 /** A token of the source in Tollgate's terms. */
 export interface TokenDraft {
@@ -36,6 +47,7 @@ export function readToken(row: SourceRow, program: Program, findings: Findings):
   // name is used.
   const example = program.name === 'litellm' ? trimmed(row, 'name') : `token ${id}`
   const key = trimmed(row, 'key').replace(/^sk-/, '')
+  reportZeroDate(row, example, findings)
   if (isDeleted(row)) return undefined
   if (key === '') {
     findings.leave(
@@ -48,12 +60,20 @@ export function readToken(row: SourceRow, program: Program, findings: Findings):
   const limits = limitsOf(row, program)
   const models = limits.models === undefined ? null : [...new Set(limits.models)].join(',') || null
   const subnet = limits.addresses === undefined ? null : networks(limits.addresses, example, findings)
-  let status = integer(row, 'status', tokenStatus.enabled)
+  let status = storedStatus(row, { new: tokenStatus.enabled, disabled: tokenStatus.disabled }, example, findings)
   if (!Object.values<number>(tokenStatus).includes(status)) status = tokenStatus.disabled
   // The restriction to models or the restriction to addresses has no entry that can be imported. Without this
   // restriction the token could do more than in the source, so it is disabled.
   if ((limits.models !== undefined && models === null) || (limits.addresses !== undefined && subnet === null)) {
     findings.add('tokens', 'The token is restricted to an empty list of models or addresses. It is disabled.', example)
+    status = tokenStatus.disabled
+  }
+  if (hasUnreadableTime(row, 'expired_time')) {
+    findings.add(
+      'tokens',
+      'The expiry cannot be read. The row is disabled.',
+      `${example}: ${text(row, 'expired_time')}`,
+    )
     status = tokenStatus.disabled
   }
   return {

@@ -1,7 +1,18 @@
 import { roles } from '../../../contract/roles.ts'
 import { userStatus } from '../../../contract/statuses.ts'
 import { randomHex } from '../../lib/secrets/ids.ts'
-import { counted, integer, isDeleted, mostQuota, seconds, text, trimmed } from '../fields.ts'
+import {
+  counted,
+  integer,
+  isDeleted,
+  isUnreadable,
+  isZeroDate,
+  mostQuota,
+  numberOf,
+  seconds,
+  text,
+  trimmed,
+} from '../fields.ts'
 import type { Findings } from '../findings.ts'
 import type { Program } from '../program.ts'
 import type { SourceRow } from '../sources/source-database.ts'
@@ -36,9 +47,35 @@ export interface UserDraft {
 
 const maxGroup = 64
 
+/**
+ * The status of a row. A missing one is that of a new row, which is enabled. One that is not a number could mean
+ * anything, so the row is disabled, and not enabled by mistake.
+ */
+export function storedStatus(
+  row: SourceRow,
+  kinds: { new: number; disabled: number },
+  example: string,
+  findings: Findings,
+): number {
+  if (!isUnreadable(row, 'status')) return integer(row, 'status', kinds.new)
+  findings.add('amounts', 'The status is not a number. The row is disabled.', `${example}: ${text(row, 'status')}`)
+  return kinds.disabled
+}
+
+/** Reports a deletion time of MySQL that is no time. Its program treats the row as deleted. */
+export function reportZeroDate(row: SourceRow, example: string, findings: Findings): void {
+  if (isZeroDate(row['deleted_at']))
+    findings.add(
+      'amounts',
+      'The deletion time is 0000-00-00. The source treats the row as deleted, and so does the import.',
+      example,
+    )
+}
+
 /** Reads a user. Fields without a counterpart become leftovers. */
 export function readUser(row: SourceRow, program: Program, findings: Findings): UserDraft {
   const id = integer(row, 'id')
+  reportZeroDate(row, `user ${id}`, findings)
   const deleted = isDeleted(row) || integer(row, 'status', 1) === userStatus.deleted
   const base = {
     id,
@@ -55,6 +92,8 @@ export function readUser(row: SourceRow, program: Program, findings: Findings): 
   const password = trimmed(row, 'password')
   const isHash = password === '' || /^\$2[abxy]?\$\d\d\$.{53}$/.test(password) || password.startsWith('$argon2')
   if (!isHash) findings.add('users', 'The password has an unknown form. It cannot be used; reset it.', `user ${id}`)
+  const kinds = { new: userStatus.enabled, disabled: userStatus.disabled }
+  const status = storedStatus(row, kinds, `user ${id}`, findings)
   reportRest(row, id, findings)
   const hubGitHub = program.name === 'one-hub' ? integer(row, 'github_id_new') : 0
   const github = trimmed(row, 'github_id')
@@ -65,7 +104,7 @@ export function readUser(row: SourceRow, program: Program, findings: Findings): 
     username: trimmed(row, 'username') || `user_${id}`,
     displayName: trimmed(row, 'display_name') || trimmed(row, 'username'),
     password: isHash ? password : '',
-    status: integer(row, 'status', 1) === userStatus.enabled ? userStatus.enabled : userStatus.disabled,
+    status: status === userStatus.enabled ? userStatus.enabled : userStatus.disabled,
     email: trimmed(row, 'email'),
     githubId: isNumber ? '' : github,
     githubAccountId: hubGitHub > 0 ? `${hubGitHub}@github.com` : isNumber ? `${github}@github.com` : '',
@@ -118,6 +157,10 @@ function roleOf(role: number): number {
 /** An amount that an account can have. Negative amounts become 0, because a balance is never below 0. */
 export function amount(row: SourceRow, column: string, example: string, findings: Findings): number {
   const value = integer(row, column)
+  if (isUnreadable(row, column))
+    findings.add('amounts', `A ${column} that is not a number is set to 0.`, `${example}: ${text(row, column)}`)
+  else if (Math.abs(value) <= mostQuota && !Number.isInteger(numberOf(row[column]) ?? 0))
+    findings.add('amounts', `The fraction of a ${column} is dropped.`, `${example}: ${text(row, column)}`)
   if (value >= 0 && value <= mostQuota) return value
   if (value < 0) findings.add('amounts', `A negative ${column} is set to 0.`, `${example}: ${value}`)
   else findings.add('amounts', `A ${column} above ${mostQuota} is lowered to it.`, `${example}: ${value}`)

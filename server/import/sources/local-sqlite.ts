@@ -86,7 +86,7 @@ export function createLocalDatabase(folder: string): LocalDatabase {
       dialect: 'sqlite',
       label,
       tables: columns,
-      page: async (table, request) => query(pageQuery(table, request)),
+      page: async (table, request) => query(pageQuery({}, table, request)),
       query: async (text) => query(text),
       close: async () => close(),
     }),

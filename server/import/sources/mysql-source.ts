@@ -1,5 +1,12 @@
-import { type Connection, type ConnectionOptions, createConnection, type RowDataPacket } from 'mysql2/promise'
+import {
+  type Connection,
+  type ConnectionOptions,
+  createConnection,
+  type FieldPacket,
+  type RowDataPacket,
+} from 'mysql2/promise'
 import type { SourceAddress } from '../../lib/network/source-address.ts'
+import { isZeroDate } from '../fields.ts'
 import { ImportFailed } from '../import-failed.ts'
 import { serverSource, unreachable } from './server-source.ts'
 import type { SourceDatabase } from './source-database.ts'
@@ -45,7 +52,9 @@ async function connected(address: ConnectionOptions, label: string): Promise<Sou
       dateStrings: true,
       connectTimeout: 15_000,
     })
-    await connection.query(`set session sql_mode = concat(@@sql_mode, ',ANSI_QUOTES')`)
+    // The server's modes are for its own programs: some change what a query means, or pad texts. A limit on the number
+    // of rows would silently drop data.
+    await connection.query(`set session sql_mode = 'ANSI_QUOTES', session sql_select_limit = 18446744073709551615`)
     await connection.query('set session transaction read only')
   } catch (error) {
     throw unreachable(label, error)
@@ -56,9 +65,29 @@ async function connected(address: ConnectionOptions, label: string): Promise<Sou
     dialect: 'mysql',
     label,
     schema: 'database()',
-    rows: async (text) => (await connection.query<RowDataPacket[]>(text))[0],
+    isKey: `c.column_key in ('PRI', 'UNI')`,
+    rows: async (text) => plainRows(...(await connection.query<RowDataPacket[]>(text))),
     close: () => connection.end(),
   })
+}
+
+const bit = 16
+const datesAndTimes: readonly (number | undefined)[] = [10, 12]
+const notNullFlag = 1
+
+/**
+ * Numbers for bits, and null for dates that MySQL itself treats as null: in a column that cannot be null, a query with
+ * `is null` finds 0000-00-00, and programs rely on it.
+ */
+function plainRows(rows: RowDataPacket[], fields: FieldPacket[]): RowDataPacket[] {
+  for (const { name, columnType, flags } of fields) {
+    if (columnType === bit)
+      for (const row of rows)
+        if (row[name] instanceof Uint8Array) row[name] = Number(`0x${Buffer.from(row[name]).toString('hex')}`)
+    if (datesAndTimes.includes(columnType) && (Number(flags) & notNullFlag) !== 0)
+      for (const row of rows) if (isZeroDate(row[name])) row[name] = null
+  }
+  return rows
 }
 
 function parsed(text: string): Address {

@@ -39,6 +39,9 @@ async function connected(config: pg.ClientConfig, label: string): Promise<Source
     dialect: 'postgres',
     label,
     schema: 'current_schema()',
+    isKey: `exists (select 1 from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+      where i.indrelid = to_regclass(quote_ident(c.table_schema) || '.' || quote_ident(c.table_name))
+        and i.indisunique and i.indpred is null and i.indnatts = 1 and a.attname = c.column_name)`,
     rows: async (text) => (await client.query<Record<string, unknown>>(text)).rows,
     close: () => client.end(),
   })

@@ -1,6 +1,7 @@
 import { messageOf } from '../../lib/message-of.ts'
 import { ImportFailed } from '../import-failed.ts'
-import { pageQuery, type SourceDatabase, type SourceRow, tablesOf } from './source-database.ts'
+import { catalogueOf, tablesOf } from './catalogue.ts'
+import { pageQuery, type SourceDatabase, type SourceRow } from './source-database.ts'
 
 /** A connection to a database server. */
 interface Connected {
@@ -9,24 +10,33 @@ interface Connected {
   label: string
   /** The SQL expression for the schema that contains the tables. */
   schema: string
+  /** The SQL expression that is true for a row `c` of information_schema.columns whose values are unique. */
+  isKey: string
   rows(text: string): Promise<SourceRow[]>
   close(): Promise<void>
 }
 
 /** Creates a source from a connection. Throws ImportFailed if its tables cannot be listed. */
-export async function serverSource({ dialect, label, schema, rows, close }: Connected): Promise<SourceDatabase> {
+export async function serverSource({ dialect, label, schema, isKey, rows, close }: Connected): Promise<SourceDatabase> {
   const query = (text: string): Promise<SourceRow[]> =>
     rows(text).catch((error: unknown) => {
       throw unreadable(label, error)
     })
+  // Views and sequences are not data of their own. A view may also be broken, and then cannot be read.
   const columns = await query(
-    `select table_name as tab, column_name as col from information_schema.columns where table_schema = ${schema}`,
+    `select c.table_name as tab, c.column_name as col, c.data_type as type, ${isKey} as is_key
+     from information_schema.columns c join information_schema.tables t
+       on t.table_schema = c.table_schema and t.table_name = c.table_name
+     where c.table_schema = ${schema} and t.table_type not in ('VIEW', 'SYSTEM VIEW', 'SEQUENCE')`,
   )
+  // PostgreSQL's names keep their case, and LiteLLM's tables are named so.
+  const catalogue = catalogueOf(columns, dialect === 'mysql')
   return {
     dialect,
     label,
-    tables: tablesOf(columns),
-    page: (table, request) => query(pageQuery(table, request)),
+    tables: tablesOf(catalogue),
+    catalogue,
+    page: (table, request) => query(pageQuery({ catalogue }, table, request)),
     query,
     close,
   }

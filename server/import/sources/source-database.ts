@@ -1,13 +1,17 @@
 import type { Findings } from '../findings.ts'
 import type { Program } from '../program.ts'
+import type { Catalogue } from './catalogue.ts'
 
 /** A row of another program's database, as its driver returns it. */
 export type SourceRow = Readonly<Record<string, unknown>>
 
+/** The part of a source that says how its tables and columns are named. */
+type Named = Pick<SourceDatabase, 'catalogue'>
+
 /** The rows of a table to read. */
 export interface PageRequest {
-  /** Only rows with an id greater than this. Ids are whole numbers. */
-  after: number
+  /** Only rows with an id greater than this. Ids are whole numbers; those beyond 2^53 need a bigint. */
+  after: number | bigint
   /** Only rows with an id of at most this. */
   upTo?: number
   limit: number
@@ -20,8 +24,10 @@ export interface SourceDatabase {
   readonly dialect: 'sqlite' | 'mysql' | 'postgres'
   /** The address of the database without its password. */
   readonly label: string
-  /** The columns of each table. */
+  /** The columns of each table. Where the database ignores the case of names, they are in lower case. */
   readonly tables: ReadonlyMap<string, ReadonlySet<string>>
+  /** The names and types that the database itself has; undefined if all names are those in `tables`. */
+  readonly catalogue?: Catalogue
   /** The next rows of a table in the order of their ids. */
   page(table: string, request: PageRequest): Promise<SourceRow[]>
   /** Runs a query. Names must be in double quotes, regardless of the database. */
@@ -33,26 +39,40 @@ export interface SourceDatabase {
   report?(findings: Findings): void
 }
 
-/** Groups a list of columns by table. */
-export function tablesOf(rows: readonly SourceRow[]): Map<string, Set<string>> {
-  const tables = new Map<string, Set<string>>()
-  for (const { tab, col } of rows) {
-    const columns = tables.get(String(tab)) ?? new Set<string>()
-    columns.add(String(col))
-    tables.set(String(tab), columns)
-  }
-  return tables
-}
-
 /** A name in a query. */
 export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
-/** The query of a page. */
-export function pageQuery(table: string, { after, upTo, limit, columns }: PageRequest): string {
-  const selected = columns?.map(quoted).join(', ') ?? '*'
-  const end = upTo === undefined ? '' : ` and id <= ${Math.trunc(upTo)}`
-  return `select ${selected} from ${quoted(table)} where id > ${Math.trunc(after)}${end} order by id limit ${Math.trunc(limit)}`
+/** A table as a query must name it. */
+export const tableName = ({ catalogue }: Named, table: string) => quoted(catalogue?.get(table)?.name ?? table)
+
+/** The type of a column in lower case, such as `bigint`; '' if it is not known. */
+export const columnType = ({ catalogue }: Named, table: string, column: string) =>
+  catalogue?.get(table)?.columns.get(column)?.type ?? ''
+
+/** True if the database guarantees that no two rows have the same value in a column, or if this is not known. */
+export const isKey = ({ catalogue }: Named, table: string, column: string) =>
+  catalogue?.get(table)?.columns.get(column)?.isKey ?? true
+
+/** The list of columns to select. Each gets the name that it has in `tables`, whatever the database calls it. */
+export function selectList({ catalogue }: Named, table: string, columns?: readonly string[]): string {
+  const known = catalogue?.get(table)?.columns
+  if (!known) return columns?.map(quoted).join(', ') ?? '*'
+  const isRenamed = [...known].some(([column, { name }]) => column !== name)
+  if (columns === undefined && !isRenamed) return '*'
+  return (columns ?? [...known.keys()])
+    .map((column) => `${quoted(known.get(column)?.name ?? column)} as ${quoted(column)}`)
+    .join(', ')
 }
+
+/** The query of a page. */
+export function pageQuery(source: Named, table: string, { after, upTo, limit, columns }: PageRequest): string {
+  const end = upTo === undefined ? '' : ` and id <= ${Math.trunc(upTo)}`
+  return `select ${selectList(source, table, columns)} from ${tableName(source, table)} where id > ${typeof after === 'number' ? Math.trunc(after) : after}${end} order by id limit ${Math.trunc(limit)}`
+}
+
+/** All rows of a table that is known to be small. */
+export const allRows = (source: SourceDatabase, table: string): Promise<SourceRow[]> =>
+  source.query(`select ${selectList(source, table)} from ${tableName(source, table)}`)
 
 /** Reads a table in pages. */
 export async function* pages(
@@ -66,6 +86,7 @@ export async function* pages(
     const rows = await source.page(table, { ...request, after, limit })
     if (rows.length > 0) yield rows
     if (rows.length < limit) return
-    after = Number(rows.at(-1)?.['id'])
+    const last = rows.at(-1)?.['id']
+    after = typeof last === 'string' && /^-?\d+$/.test(last) ? BigInt(last) : Number(last)
   }
 }

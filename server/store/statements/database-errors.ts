@@ -24,10 +24,11 @@ export function isLocked(error: unknown): boolean {
   return codeOf(error) === 'SQLITE_BUSY'
 }
 
-/** True if the disk of a SQLite database is full, or if the file has reached its maximum size. */
+/** True if the disk of the database is full, or if a file has reached its maximum size. */
 export function isFull(error: unknown): boolean {
   const code = codeOf(error)
-  return code === 'SQLITE_FULL' || code.startsWith('SQLITE_IOERR') || code === 'ENOSPC' || code === 'EFBIG'
+  // 53100 is PostgreSQL's code.
+  return ['SQLITE_FULL', 'ENOSPC', 'EDQUOT', 'EFBIG', '53100'].includes(code) || code.startsWith('SQLITE_IOERR')
 }
 
 /** True if the file of a SQLite database is damaged or is not a database. */
