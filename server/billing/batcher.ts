@@ -72,7 +72,8 @@ export function createBatcher(store: LedgerStore): Batcher {
     running = true
     // All operations that arrive in this turn of the event loop join the batch.
     setImmediate(() => {
-      if (lastSize < busyBatch) void flush()
+      // A batch that is full already gains nothing by waiting.
+      if (lastSize < busyBatch || queue.length >= largestBatch) void flush()
       else setImmediate(() => void flush())
     })
   }

@@ -244,6 +244,7 @@ test('usage is grouped and filtered by project, with a hint that says which proj
   await visit.open('/usage?range=7d&group=project')
   const names = () => page.getByRole('table', { name: 'Ranking' }).getByRole('rowheader').allTextContents()
   await eventually(names).toEqual(['No project', 'Search', 'Web'])
+  expect(await page.getByRole('link', { name: 'Logs of No project' }).count()).toBe(0)
   await eventually(() => columnOf(page, 'Spend')).toEqual(['$4.00', '$3.00', '$3.00'])
   await page.getByText('current project of its token').waitFor()
   // The legend of the chart names the requests without a project, too.

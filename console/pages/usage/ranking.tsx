@@ -7,12 +7,11 @@ import { formatNumber, formatPercent, quotaDecimals, useFormatQuota } from '../.
 import { lossClass } from '../../lib/loss-class.ts'
 import { useText } from '../../lib/text.ts'
 import { changeShort, changeText } from './figures.tsx'
+import { filterOf, type Group, nextGroup } from './group-filter.ts'
 import { isMoney } from './money-metrics.ts'
 import { nameOfGroup } from './name-of-group.ts'
 import { logsOf, type UsageView } from './queries.ts'
 import type { UsageSearch } from './search.ts'
-
-type Group = Exclude<UsageView['group'], 'none'>
 
 interface RankingProps {
   usage: Usage
@@ -22,20 +21,13 @@ interface RankingProps {
   onNarrow(change: Partial<UsageSearch>): void
 }
 
-/** The next grouping when the user drills down: models and projects are grouped by token, everything else by model. */
-const next = { model: 'token', token: 'model', project: 'token', user: 'model', channel: 'model' } as const
-
-const narrowedTo = (by: Group, { key, name }: Usage['groups'][number]) => ({
-  [by]: by === 'channel' ? key : name,
-})
-
 /**
  * Groups are distinguished by id, but filters use names. A group without a name, or with the same name as another
  * group, cannot be used as a filter.
  */
 function canNarrow(by: Group, group: Usage['groups'][number], { groups }: Usage): boolean {
-  if (by === 'channel') return group.key !== '0'
-  return group.name !== '' && groups.every((other) => other === group || other.name !== group.name)
+  if (filterOf(by, group) === undefined) return false
+  return by === 'channel' || groups.every((other) => other === group || other.name !== group.name)
 }
 
 /**
@@ -79,13 +71,14 @@ export function Ranking({ usage, view, by, onNarrow }: RankingProps) {
                   <GroupLink
                     by={by}
                     name={group.name}
-                    logs={{ ...logsOf(view, { from: usage.start, to: usage.end }), ...narrowedTo(by, group) }}
+                    logs={logsOf(view, { from: usage.start, to: usage.end })}
+                    filter={filterOf(by, group)}
                   />
                   {canNarrow(by, group, usage) && (
                     <IconButton
                       label={t('usage.only', { name: nameOfGroup(by, group.name, t) })}
                       icon={<ListFilter />}
-                      onClick={() => onNarrow({ ...narrowedTo(by, group), group: next[by] })}
+                      onClick={() => onNarrow({ ...filterOf(by, group), group: nextGroup[by] })}
                     />
                   )}
                 </span>
@@ -118,13 +111,23 @@ export function Ranking({ usage, view, by, onNarrow }: RankingProps) {
   )
 }
 
-function GroupLink({ by, name, logs }: { by: Group; name: string; logs: Record<string, string> }) {
+interface GroupLinkProps {
+  by: Group
+  name: string
+  /** The filters of the view. */
+  logs: Record<string, string>
+  /** The filter for the group; undefined = its calls cannot be filtered, so the name is no link. */
+  filter: ReturnType<typeof filterOf>
+}
+
+function GroupLink({ by, name, logs, filter }: GroupLinkProps) {
   const t = useText()
   const shown = nameOfGroup(by, name, t)
+  if (filter === undefined) return <span className="block truncate">{shown}</span>
   return (
     <Link
       to="/log"
-      search={logs}
+      search={{ ...logs, ...filter }}
       aria-label={t('usage.ranking.logs', { name: shown })}
       className="block truncate text-link hover:underline"
     >

@@ -11,12 +11,11 @@ import { EmptyState } from '../../components/ui/states.tsx'
 import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import type { SetSearch } from '../../lib/use-url-state.ts'
+import { filterOf, type Group, nextGroup } from './group-filter.ts'
 import { exportAddress, logsOf, tableQuery, type UsageView, usageRows } from './queries.ts'
 import { timeOf } from './range.ts'
 import type { UsageSearch } from './search.ts'
 import { usageColumns } from './usage-columns.tsx'
-
-type Group = Exclude<UsageView['group'], 'none'>
 
 interface UsageTableProps {
   view: UsageView
@@ -28,18 +27,11 @@ interface UsageTableProps {
   onNarrow(change: Partial<UsageSearch>): void
 }
 
-/** The next grouping when the user drills down: models and projects are grouped by token, everything else by model. */
-const next = { model: 'token', token: 'model', project: 'token', user: 'model', channel: 'model' } as const
-
 const rowId = ({ key, second_key }: UsageRow) => JSON.stringify([key, second_key])
 const rowName = ({ name, second_name }: UsageRow) => (second_name === '' ? name : `${name}, ${second_name}`)
 
-/** A filter for the calls of a row. Undefined if the name does not identify the calls. */
-function filterOf(by: Group | 'day', key: string, name: string): Partial<UsageSearch> | undefined {
-  if (by === 'channel') return key === '0' ? undefined : { channel: key }
-  if (by === 'day') return {}
-  return name === '' ? undefined : { [by]: name }
-}
+/** A filter for the calls of a row. Undefined if the row cannot be filtered by. */
+const rowFilter = (by: Group | 'day', row: UsageRow) => (by === 'day' ? {} : filterOf(by, row))
 
 /**
  * All groups of the view with their figures. The table can be sorted and searched, and has pages. Names link to the
@@ -56,7 +48,7 @@ export function UsageTable({ view, hasCosts, by, search, setSearch, onNarrow }: 
   const logs = useMemo(() => logsOf(view, timeOf(view) ?? { from: 0, to: 0 }), [view])
   const linkOf = useCallback(
     (row: UsageRow, shown: string) => {
-      const own = filterOf(by, row.key, row.name)
+      const own = rowFilter(by, row)
       if (own === undefined) return shown
       return (
         <Link
@@ -74,10 +66,10 @@ export function UsageTable({ view, hasCosts, by, search, setSearch, onNarrow }: 
   const columns = useMemo(() => usageColumns({ by, and, t, linkOf, hasCosts }), [by, and, t, linkOf, hasCosts])
   const actions = useCallback(
     (row: UsageRow): RowAction[] => {
-      const own = filterOf(by, row.key, row.name)
+      const own = rowFilter(by, row)
       if (own === undefined) return []
       const label = t('usage.table.only')
-      const run = () => onNarrow({ ...own, group: next[by], and: undefined, page: undefined, q: undefined })
+      const run = () => onNarrow({ ...own, group: nextGroup[by], and: undefined, page: undefined, q: undefined })
       return [{ id: 'only', label, icon: <ListFilter />, primary: true, run }]
     },
     [by, onNarrow, t],
