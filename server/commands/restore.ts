@@ -4,7 +4,7 @@ import { auditLines } from './audit.ts'
 import { auditCommandIn } from './audit-command.ts'
 import { allRows, summaryOf } from './backup.ts'
 import { addSecretOptions, type SecretOptions, secretFrom } from './backup-secret.ts'
-import { type AddCommand, examples, exitCodes, type Terminal } from './command.ts'
+import { type AddCommand, CommandFailed, examples, exitCodes, type Terminal } from './command.ts'
 import { type Filled, fillDatabase } from './fill-database.ts'
 import { keyToWrite, writeKeyFile } from './restored-key.ts'
 import { outliveSizeLimit } from './size-limit.ts'
@@ -60,7 +60,7 @@ async function restore(terminal: Terminal, path: string, options: Options): Prom
     finish: (store) => auditCommandIn(store, 'backup.restore', path, `made at ${header.created_at}`),
   })
   // The key is written last. Until then, no server can start on the database, and the command can run again.
-  const oldKey = key === undefined ? undefined : writeKeyFile(config.keyFile, key)
+  const oldKey = key === undefined ? undefined : keyWritten(config.keyFile, key, filled)
   if (options.json) {
     const { closedHolds, report } = filled
     terminal.print(JSON.stringify({ ...summaryOf(backup), closed_calls: closedHolds, audit: report }))
@@ -71,6 +71,19 @@ async function restore(terminal: Terminal, path: string, options: Options): Prom
     for (const line of linesOfFilled(filled)) terminal.print(line)
   }
   if (filled.report.faults.length > 0) terminal.exit(exitCodes.failed)
+}
+
+/** Like `writeKeyFile`. If it fails, the error says that the data is restored, and how to finish. */
+function keyWritten(file: string, key: string, { keptAs }: Filled): string | undefined {
+  try {
+    return writeKeyFile(file, key)
+  } catch (error) {
+    const kept = keptAs === undefined ? '' : ` The database that was replaced was kept as ${keptAs}.`
+    throw new CommandFailed(
+      `The data is restored, but its secret key could not be written to ${file} (${(error as Error).message}). Restore the same backup again with --replace to finish. Until then no server starts.${kept}`,
+      { cause: error },
+    )
+  }
 }
 
 /** The lines for the operator about a filled database. */

@@ -3,6 +3,7 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -45,27 +46,24 @@ export function keyToWrite({ existingKey }: CommandConfig, facts: BackupFacts): 
 }
 
 /**
- * Writes a secret key file in one step. If the file already exists, it is copied first, and the name of the copy is
- * returned.
+ * Writes a secret key file in one step. If the file already exists, it is kept under another name first, and that name
+ * is returned.
  */
 export function writeKeyFile(file: string, key: string): string | undefined {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  let keptAs: string | undefined
-  if (existsSync(file)) {
-    keptAs = `${file}.replaced-${fileTime(new Date())}`
-    keepKeyFile(file, keptAs)
-  }
+  const keptAs = existsSync(file) ? keepKeyFile(file) : undefined
   writeDurably(`${file}.new`, `${key}\n`)
   renameSync(`${file}.new`, file)
   return keptAs
 }
 
 /**
- * Writes a file that only its owner can read, and waits until it is on the disk. If that fails, there is no file, because
- * a part of a key must not be taken for a key.
+ * Writes a file that only its owner can read, and waits until it is on the disk. With the flag `wx`, throws an error
+ * with the code EEXIST if the file already exists. If writing fails, there is no file, because a part of a key must not
+ * be taken for a key.
  */
-export function writeDurably(file: string, text: string): void {
-  const opened = openSync(file, 'w', 0o600)
+export function writeDurably(file: string, text: string, flag: 'w' | 'wx' = 'w'): void {
+  const opened = openSync(file, flag, 0o600)
   try {
     writeFileSync(opened, text)
     fsyncSync(opened)
@@ -77,11 +75,37 @@ export function writeDurably(file: string, text: string): void {
   }
 }
 
-/** Keeps a key file under a second name, without needing space on the disk if the file system allows it. */
-export function keepKeyFile(file: string, keptAs: string): void {
+/**
+ * Keeps a key file under a second name, which contains the time, and returns that name. Files that are already there
+ * are never written to, because each of them may be the only copy of a key.
+ */
+export function keepKeyFile(file: string): string {
+  const first = `${file}.replaced-${fileTime(new Date())}`
+  for (let attempt = 1; ; attempt++) {
+    const keptAs = attempt === 1 ? first : `${first}-${attempt}`
+    if (isKeptAs(file, keptAs)) return keptAs
+  }
+}
+
+/** Keeps a file under this name. Returns false if another file has the name. */
+function isKeptAs(file: string, keptAs: string): boolean {
   try {
-    linkSync(file, keptAs)
-  } catch {
-    writeDurably(keptAs, readFileSync(file, 'utf8'))
+    linkOrCopy(file, keptAs)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    // An earlier run in the same second may have kept the file and then failed.
+    const [one, other] = [lstatSync(file), lstatSync(keptAs)]
+    return one.dev === other.dev && one.ino === other.ino
+  }
+}
+
+/** Gives a file a second name. Copies it only if the file system has no hard links, because a copy needs space. */
+function linkOrCopy(file: string, name: string): void {
+  try {
+    linkSync(file, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error
+    writeDurably(name, readFileSync(file, 'utf8'), 'wx')
   }
 }

@@ -15,7 +15,6 @@ import { lockSchema } from '../store/migrations/migrate.ts'
 import { type Resealed, resealRows } from '../store/snapshot/reseal.ts'
 import { auditCommand } from './audit-command.ts'
 import { type AddCommand, CommandFailed, examples, type Terminal } from './command.ts'
-import { fileTime } from './file-time.ts'
 import { withStore } from './installed.ts'
 import { checkOf, keepKeyFile, writeDurably } from './restored-key.ts'
 import { claimFor, requireNoNodes } from './running-servers.ts'
@@ -155,8 +154,7 @@ function finished(config: CommandConfig, change: KeyChange): string | undefined 
 /** Makes the new key the key of the installation. Returns the file in which the old key is kept. */
 function finish({ keyFile }: CommandConfig, { nextFile }: KeyChange): string | undefined {
   if (nextFile === undefined) return undefined
-  const keptAs = `${keyFile}.replaced-${fileTime(new Date())}`
-  keepKeyFile(keyFile, keptAs)
+  const keptAs = keepKeyFile(keyFile)
   renameSync(nextFile, keyFile)
   return keptAs
 }

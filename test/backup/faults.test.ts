@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { magic } from '../../server/backup/header.ts'
@@ -165,6 +165,29 @@ for (const kind of targets)
       }
     }, 120_000)
   })
+
+test('if the data is restored but its secret key cannot be written, the error says so, and another run finishes', async () => {
+  const withKey = join(folder, 'with-key.backup')
+  expect((await source.run('backup', withKey, '--key-file', keyFile, '--with-secret-key')).code).toBe(0)
+  await using target = new Installation(undefined, { SECRET_KEY: '' })
+  const earlierKey = 'the secret key of an earlier installation\n'
+  const secretKey = join(target.folder, 'secret.key')
+  writeFileSync(secretKey, earlierKey)
+  // A folder with the name of the temporary file, so that the key cannot be written.
+  mkdirSync(`${secretKey}.new`)
+  const failed = await target.run('restore', withKey, '--key-file', keyFile)
+  expect(failed.output).toContain(
+    `The data is restored, but its secret key could not be written to ${secretKey} (EISDIR`,
+  )
+  expect(failed.code).toBe(1)
+  expect(readFileSync(secretKey, 'utf8')).toBe(earlierKey)
+  rmSync(`${secretKey}.new`, { recursive: true })
+  const done = await target.run('restore', withKey, '--key-file', keyFile, '--replace')
+  expect(done.output).toContain(`The secret key of the backup is in ${secretKey} now.`)
+  expect(done.code).toBe(0)
+  const kept = readdirSync(target.folder).filter((each) => each.startsWith('secret.key.replaced-'))
+  expect(new Set(kept.map((each) => readFileSync(join(target.folder, each), 'utf8')))).toEqual(new Set([earlierKey]))
+})
 
 test('a damaged SQLite file can be replaced', async () => {
   await using broken = new Installation(undefined, withPassphrase)

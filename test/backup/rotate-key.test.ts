@@ -1,5 +1,5 @@
-import { expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { expect, setSystemTime, test } from 'bun:test'
+import { existsSync, linkSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSecrets } from '../../server/lib/secrets/secrets.ts'
 import { openStore } from '../../server/store/connection/open.ts'
@@ -166,6 +166,29 @@ test('with SECRET_KEY, rotate-key reads the new key from the environment, and af
     TOLLGATE_NEW_SECRET_KEY: 'one more key for nobody',
   })
   expect((await stranger.run('rotate-key')).output).toContain('The secret key does not belong to this database.')
+})
+
+test('two new secret keys in the same second: both old keys are kept, and a key that is already kept is not written to', async () => {
+  await using installation = new Installation(undefined, keyFromFile)
+  const file = join(installation.folder, 'secret.key')
+  writeFileSync(file, 'the first secret key of the installation\n')
+  await installation.create()
+  const keys: string[] = []
+  try {
+    setSystemTime(new Date('2026-11-28T10:15:00Z'))
+    // This is the state after a run that kept the key and then failed.
+    const kept = `${file}.replaced-20261128T101500`
+    linkSync(file, kept)
+    utimesSync(kept, 1, 1)
+    for (let turn = 0; turn < 2; turn++) {
+      keys.push(readFileSync(file, 'utf8'))
+      expect((await installation.run('rotate-key')).code).toBe(0)
+    }
+    expect(statSync(kept).mtimeMs).toBe(1000)
+    expect([kept, `${kept}-2`].map((each) => readFileSync(each, 'utf8'))).toEqual(keys)
+  } finally {
+    setSystemTime()
+  }
 })
 
 const captureRule = {

@@ -1,8 +1,10 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { copyFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import type { ImportReport } from '../../contract/api/import.ts'
+import { type Claim, claimDatabase } from '../../server/store/connection/lock-sqlite.ts'
 import { openStore } from '../../server/store/connection/open.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
@@ -54,6 +56,54 @@ describe('if a source cannot be imported, the error says what to do, and nothing
     await store.close()
   }, 120_000)
 })
+
+describe('an import that creates the installation deletes nothing that is not its own', () => {
+  test('it does not start while a server is creating the database', async () => {
+    await using installation = new Installation(undefined, { SECRET_KEY: '' })
+    writeFileSync(installation.databaseUrl, '')
+    const claim = await claimDatabase(installation.databaseUrl)
+    const refused = await installation.run('import', '--from', ownSource('one-api', smallRows()))
+    claim.release()
+    expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('A server is running on the database')])
+    expect(readdirSync(installation.folder).toSorted()).toEqual(['server.lock', 'tollgate.db'])
+  })
+
+  // The source breaks off as soon as the import connects to it, which is after the installation was created.
+  const cases: [name: string, meanwhile: (url: string) => Promise<Partial<Claim>>, isKept: boolean][] = [
+    ['a server was started', (url) => claimDatabase(url), true],
+    ['a server was used and stopped', addOption, true],
+    ['nothing happened', async () => ({}), false],
+  ]
+  for (const [name, meanwhile, isKept] of cases)
+    test(`if it fails and ${name} meanwhile, the new database is ${isKept ? 'kept' : 'removed'}`, async () => {
+      await using installation = new Installation(undefined, { SECRET_KEY: '' })
+      let done: Promise<Partial<Claim>> | undefined
+      const source = createServer((socket) => {
+        done ??= meanwhile(installation.databaseUrl)
+        void done.finally(() => socket.destroy())
+      })
+      await new Promise<void>((resolve) => source.listen(0, '127.0.0.1', resolve))
+      const { port } = source.address() as AddressInfo
+      const { code, output } = await installation.run('import', '--from', `postgres://a:b@127.0.0.1:${port}/db`)
+      source.close()
+      const used = await done
+      used?.release?.()
+      expect([code, output]).toEqual([
+        1,
+        expect.stringContaining('There was no installation, so a new one was created'),
+      ])
+      expect(output.includes('was removed again')).toBe(!isKept)
+      expect(existsSync(installation.databaseUrl)).toBe(isKept)
+      expect(readFileSync(join(installation.folder, 'secret.key'), 'utf8')).toHaveLength(65)
+    })
+})
+
+async function addOption(url: string): Promise<Partial<Claim>> {
+  const store = openStore({ url })
+  await store.write((trx) => trx.insertInto('options').values({ key: 'Notice', value: 'hello' }).execute())
+  await store.close()
+  return {}
+}
 
 function written(folder: string, text: string): string {
   const path = join(folder, `source-${text.length}.db`)

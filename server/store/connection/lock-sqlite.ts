@@ -16,16 +16,16 @@ const pollMs = 50
 /**
  * Claims a SQLite database for this server, so that no second server writes to it. PostgreSQL serves any number of
  * servers and needs no claim. The claim is a lock that SQLite holds on a file beside the database. The operating system
- * releases it when the process ends, for whatever reason. The commands of `npm run tollgate` run without a claim. If
- * the database is already claimed, throws an error with a message for the operator.
+ * releases it when the process ends, for whatever reason. Most commands of `npm run tollgate` run without a claim.
+ * If the database is still claimed after `waitMs` milliseconds, throws an error with a message for the operator.
  */
-export async function claimDatabase(url: string): Promise<Claim> {
+export async function claimDatabase(url: string, waitMs = patienceMs): Promise<Claim> {
   if (isPostgresUrl(url)) return { release: () => undefined }
   const folder = dirname(url)
   const file = join(folder, 'server.lock')
   closeSync(openSync(file, 'a', 0o600))
   const database = new Database(file)
-  const lateMs = performance.now() + patienceMs
+  const lateMs = performance.now() + waitMs
   while (!locked(database)) {
     if (performance.now() > lateMs) {
       database.close()
