@@ -192,8 +192,9 @@ export function loadCommandSecretKey(env: Env = process.env): string {
 
 /** The passphrase of exports; undefined if it is not set. */
 export function exportPassphrase(env: Env = process.env): string | undefined {
+  const value = valuesOf(env)
   // The passphrase is not trimmed, because a passphrase that is read from a file is not trimmed either.
-  return valuesOf(env)('TOLLGATE_EXPORT_PASSPHRASE') && env['TOLLGATE_EXPORT_PASSPHRASE']
+  return value('TOLLGATE_EXPORT_PASSPHRASE') && env['TOLLGATE_EXPORT_PASSPHRASE']
 }
 
 /** Variables of the installation itself. Configuration files must not refer to them. */
@@ -352,15 +353,11 @@ interface SecretKey {
 
 const noKey: SecretKey = { key: '', madeFile: undefined }
 
-function readSecretKey(
-  secretKey: string | undefined,
-  { dataDir, databaseUrl }: Environment,
-  faults: string[],
-): SecretKey {
-  if (secretKey !== undefined) {
-    if (secretKey.length < shortestKey)
+function readSecretKey(given: string | undefined, { dataDir, databaseUrl }: Environment, faults: string[]): SecretKey {
+  if (given !== undefined) {
+    if (given.length < shortestKey)
       faults.push('SECRET_KEY must have at least 16 characters (32 random bytes in hex are best).')
-    return { key: secretKey, madeFile: undefined }
+    return { key: given, madeFile: undefined }
   }
   const file = join(dataDir, 'secret.key')
   try {
