@@ -167,6 +167,8 @@ export const importTexts = {
     '{source} cannot be opened ({reason}). Check that this user may read the file and write to its folder. If its program did not end cleanly, start and stop it once, or import from a copy of the file and all files beside it.',
   fault_full:
     'The disk of this installation cannot be written ({reason}). Free some space, and import again. Nothing was changed.',
+  fault_lost_commit:
+    'The connection to the database of this installation was lost at the end ({reason}). Import again: if the accounts are there, it continues. In this case, keep {name}, which has the items without a counterpart; otherwise delete it.',
   fault_full_log:
     'The disk of this installation cannot be written ({reason}). The accounts and a part of the log are imported. Free some space, and import again: it continues where it stopped.',
   fault_full_temporary:

@@ -138,6 +138,8 @@ export const findingZh = {
   'finding.fault_unopened':
     '无法打开 {source}（{reason}）。请检查当前用户是否可以读取该文件并写入其所在文件夹。如果其程序没有正常结束，请启动并停止它一次，或从该文件及其旁边所有文件的副本导入。',
   'finding.fault_full': '无法写入本安装所在的磁盘（{reason}）。请释放空间后重新导入。未做任何更改。',
+  'finding.fault_lost_commit':
+    '与本安装数据库的连接在最后断开（{reason}）。请重新导入：如果账户已保存，导入会继续。这种情况下，请保留 {name}，其中有没有对应项的数据；否则请将其删除。',
   'finding.fault_full_log':
     '无法写入本安装所在的磁盘（{reason}）。账户和部分日志已导入。请释放空间后重新导入，将从中断处继续。',
   'finding.fault_full_temporary':

@@ -1,4 +1,4 @@
-import { integerOf, textOf } from './fields.ts'
+import { integerOf, textOf, wholeTypes } from './fields.ts'
 import type { Findings } from './findings.ts'
 import {
   columnType,
@@ -77,7 +77,8 @@ export async function leaveExtraTables(source: SourceDatabase, findings: Finding
         findings.leave({ kind: 'table', id: table, reason: 'no counterpart', data }, sentence)
       continue
     }
-    for await (const rows of rowsOf(source, table, findings))
+    const all = (await isNumbered(source, table)) ? pages(source, table) : once(atOnce(source, table, findings))
+    for await (const rows of all)
       for (const data of rows)
         findings.leave(
           { kind: 'table', id: `${table} ${textOf(data['id'])}`, reason: 'no counterpart', data },
@@ -89,10 +90,18 @@ export async function leaveExtraTables(source: SourceDatabase, findings: Finding
 /** The maximum number of rows of a table that are read at once. */
 const mostAtOnce = 100_000
 
-/** The rows of a table. If all ids are whole numbers, the table is read in pages. */
-function rowsOf(source: SourceDatabase, table: string, findings: Findings): AsyncIterable<SourceRow[]> {
-  const isNumbered = isKey(source, table, 'id') && /int|serial/.test(columnType(source, table, 'id'))
-  return isNumbered ? pages(source, table) : once(atOnce(source, table, findings))
+/** True if each row of a table has an id of its own that is a whole number, so that the table can be read in pages. */
+async function isNumbered(source: SourceDatabase, table: string): Promise<boolean> {
+  const type = columnType(source, table, 'id')
+  const isSqlite = source.dialect === 'sqlite'
+  if (type === '' || !isKey(source, table, 'id') || !(isSqlite || wholeTypes.test(type))) return false
+  const { MIN_SAFE_INTEGER: least, MAX_SAFE_INTEGER: most } = Number
+  // SQLite's columns may contain values of any type, and unique columns may contain NULL.
+  const isOther = isSqlite ? `typeof("id") <> 'integer' or "id" > ${most} or ` : ''
+  const others = await source.query(
+    `select 1 as other from ${tableName(source, table)} where ${isOther}"id" is null or "id" <= ${least} limit 1`,
+  )
+  return others.length === 0
 }
 
 async function* once(rows: Promise<SourceRow[]>): AsyncGenerator<SourceRow[]> {

@@ -58,10 +58,14 @@ export function counted(row: SourceRow, name: string): number {
 }
 
 /** The types whose values are whole numbers, so that they are added up as they are. */
-const wholeTypes = /^(?:tiny|small|medium|big)?int(?:eger)?\b|^(?:small|big)?serial$/
+export const wholeTypes = /^(?:tiny|small|medium|big)?int(?:eger)?\b|^(?:small|big)?serial$/
 
-/** A number in a text, as PostgreSQL and MySQL write the pattern. It matches the same texts as `isNumber`. */
-const numberPattern = "'^[[:space:]]*[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?[[:space:]]*$'"
+/**
+ * A number in a text, as PostgreSQL and MySQL write the pattern. It matches the same texts as `isNumber`, except that
+ * the exponent has the given form.
+ */
+const numberPattern = (exponent: string) =>
+  `'^[[:space:]]*[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?${exponent})?[[:space:]]*$'`
 
 /**
  * The SQL expression for an amount, with the same result as `counted`. A column that the source lacks counts as 0. The
@@ -89,11 +93,13 @@ export function countedSql(
     if (type === 'bit') return inRange(`(${column} + 0)`, `(${column} + 0)`)
     if (/^(?:decimal|numeric|float|double)/.test(type)) return inRange(column, `truncate(${column}, 0)`)
     const number = `cast(${column} as decimal(65, 20))`
-    return `case when ${column} regexp ${numberPattern} then ${inRange(number, `truncate(${number}, 0)`)} else 0 end`
+    // MySQL has no patterns for binary texts.
+    return `case when cast(${column} as char) regexp ${numberPattern('[0-9]+')} then ${inRange(number, `truncate(${number}, 0)`)} else 0 end`
   }
   if (type === 'boolean') return `coalesce(${column}::int, 0)`
   const number = `(${column}::text::numeric)`
-  const isNumeric = `${column}::text ~ ${numberPattern}`
+  // A larger exponent is an error in PostgreSQL. In JavaScript, such a number is 0 or infinite, so it counts as 0.
+  const isNumeric = `${column}::text ~ ${numberPattern('0*[0-9]{1,3}')}`
   return `case when ${isNumeric} then ${inRange(number, `trunc${number}`)} else 0 end`
 }
 

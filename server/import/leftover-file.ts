@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Leftover } from './findings.ts'
 
@@ -6,6 +6,7 @@ import type { Leftover } from './findings.ts'
 export interface LeftoverFile {
   readonly path: string
   add(leftover: Leftover): void
+  /** Waits until the file is on the disk. */
   close(): void
   /** Deletes the file after an import that failed or was cancelled. */
   discard(): void
@@ -21,15 +22,21 @@ export function createLeftoverFile(path: string): LeftoverFile {
         mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
         file = openSync(path, 'w', 0o600)
       }
-      writeSync(file, `${JSON.stringify(leftover)}\n`)
+      // `writeSync` may write only a part, without an error, if the disk becomes full.
+      writeFileSync(file, `${JSON.stringify(leftover)}\n`)
     },
     close() {
-      if (file !== undefined) closeSync(file)
-      file = undefined
+      if (file !== undefined) fsyncSync(file)
+      release()
     },
     discard() {
-      this.close()
+      release()
       rmSync(path, { force: true })
     },
+  }
+
+  function release(): void {
+    if (file !== undefined) closeSync(file)
+    file = undefined
   }
 }

@@ -1,4 +1,4 @@
-import { textOf } from './fields.ts'
+import { textOf, wholeTypes } from './fields.ts'
 import { ImportFailed } from './import-failed.ts'
 import { columnType, isKey, type SourceDatabase, tableName } from './sources/source-database.ts'
 
@@ -20,17 +20,21 @@ async function refuseIdsOf(source: SourceDatabase, table: string): Promise<void>
     return row && textOf(row['id']).trim()
   }
   const type = columnType(source, table, 'id')
-  if (source.dialect !== 'sqlite' && !/int|serial|decimal|numeric/.test(type))
+  const isSqlite = source.dialect === 'sqlite'
+  const isWhole = wholeTypes.test(type)
+  if (!isSqlite && !isWhole && !/^(?:decimal|numeric)/.test(type))
     throw new ImportFailed(
       `The column id of the table ${table} has the type ${type}, not a whole number. Change its type in the source, and import again.`,
     )
-  // In SQLite, any column may contain text, which is sorted after all numbers.
-  const orText = source.dialect === 'sqlite' ? `or "id" >= ''` : ''
-  if ((await one(`where "id" is null ${orText}`)) !== undefined)
+  // In SQLite, any column may contain text, which is sorted after all numbers, and fractions. Numbers that are too large
+  // are reported below.
+  const orFraction = `or ("id" between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER} and "id" <> ${isSqlite ? 'cast("id" as integer)' : 'floor("id")'})`
+  const orOther = isSqlite ? `or "id" >= '' ${orFraction}` : isWhole ? '' : orFraction
+  if ((await one(`where "id" is null ${orOther}`)) !== undefined)
     throw new ImportFailed(
       `The table ${table} has a row without an id, or with an id that is not a whole number. Correct or delete this row in the source, and import again.`,
     )
-  const large = await one(`where "id" > ${Number.MAX_SAFE_INTEGER} or "id" < ${Number.MIN_SAFE_INTEGER}`)
+  const large = await one(`where "id" > ${Number.MAX_SAFE_INTEGER} or "id" <= ${Number.MIN_SAFE_INTEGER}`)
   if (large !== undefined)
     throw new ImportFailed(
       `The table ${table} has a row with the id ${large}, which is too large. Correct or delete this row in the source, and import again.`,

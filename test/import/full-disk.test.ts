@@ -75,6 +75,20 @@ test('an import into a full disk says so, leaves a good database, and ends in th
   expect(ends).toEqual(['nothing', 'nothing', 'in the log'])
 }, 60_000)
 
+test('a last leftover that fits only in part is noticed: nothing is imported, and no part of it is left', async () => {
+  const { users, ...rows } = smallRows()
+  const from = ownSource('new-api', {
+    ...rows,
+    users: users.map((user) => ({ ...user, ...(user['id'] === 2 && { remark: 'x'.repeat(2_000_000) }) })),
+  })
+  await using installation = new Installation()
+  await installation.create()
+  const full = await installation.runUnder('ulimit -f 1500', 'import', '--from', from)
+  expect([full.code, full.output]).toEqual([1, expect.stringContaining('Nothing was changed.')])
+  expect(leftoverFiles(installation)).toBe(0)
+  expect(await imported(installation, '--from', from)).toMatchObject({ mode: 'empty', leftovers: 1 })
+}, 60_000)
+
 test('if a new installation does not fit on the disk, no database is left, and the same command creates it later', async () => {
   const from = ownSource('one-api', smallRows())
   for (const limit of [20, 100, 300]) {
@@ -89,7 +103,7 @@ test('if a new installation does not fit on the disk, no database is left, and t
 
 test('rotate-key on a full disk says so, the old key stays, and the same command finishes later', async () => {
   const from = largeSource()
-  for (const limit of [64, 200]) {
+  for (const limit of [64, 120]) {
     await using installation = new Installation(undefined, { SECRET_KEY: '' })
     await imported(installation, '--from', from, '--only', 'users,tokens,channels')
     const keyFile = join(installation.folder, 'secret.key')

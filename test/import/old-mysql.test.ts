@@ -151,7 +151,7 @@ else
 
     test('columns of other types have the same values, and values that are no numbers are reported', async () => {
       const { report, found, users, tokens, channels, codes, logs } = await importedFrom(`${newApi()}
-        alter table users modify quota decimal(20, 4), modify used_quota double, modify request_count varchar(20),
+        alter table users modify quota decimal(20, 4), modify used_quota double, modify request_count varbinary(20),
           modify role tinyint(1), modify status varchar(20), modify id int unsigned;
         alter table tokens modify unlimited_quota bit(1), modify model_limits_enabled varchar(5), modify status bit(1),
           modify remain_quota varchar(30), modify used_quota bigint unsigned, modify expired_time varchar(30);
@@ -171,6 +171,9 @@ else
         insert into logs (id, user_id, created_at, type, quota, is_stream, channel_id) values (1, 2, '2026-01-01 00:00:00', '2', 3.9, b'1', 1), (2, 2, '0000-00-00', '2', 1.9, b'0', 1), (3, 2, null, '?', 1, null, 1);
         create table wide (id bigint unsigned primary key, flag bit(4), at timestamp null, data json);
         insert into wide values (18446744073709551615, b'101', '2026-01-01', '{"a":[1]}'), (9223372036854775809, null, null, 'null');
+        create table parts (id bigint, part bigint, primary key (id, part));
+        insert into parts select if(seq between 450 and 550, 450, seq), seq from seq_1_to_700;
+        create table blanks (id bigint unique, note text); insert into blanks values (null, 'x'), (1, 'y');
         create view shown as select username from users; create view broken as select username, id from users; create sequence counter;
         alter table users rename column display_name to shown_name; `)
       expect(pick(users, 'quota', 'used_quota', 'request_count', 'status', 'role')).toEqual([
@@ -203,7 +206,7 @@ else
         amount_fraction: 6,
         status_unreadable: 2,
         expiry_unreadable: 1,
-        table_without_place: 2,
+        table_without_place: 2 + 700 + 2,
       })
       expect(report.findings.find(({ code }) => code === 'column_unknown')?.examples).toEqual(['users.shown_name'])
     }, 60_000)
@@ -269,6 +272,14 @@ else
         [
           'alter table tokens modify id bigint null, drop primary key; insert into tokens (user_id) values (2)',
           'a row without an id',
+        ],
+        [
+          'alter table users modify id decimal(10, 2); insert into users (id) values (3.5)',
+          'an id that is not a whole',
+        ],
+        [
+          'alter table tokens modify id bigint, drop primary key, add primary key (id, user_id); insert into tokens (id, user_id) values (7, 1), (7, 2)',
+          'The table tokens has several rows with the id 7',
         ],
         ['alter table channels modify id varchar(20)', 'has the type varchar, not a whole number'],
         ['alter table logs drop column id', 'its table logs has no id'],

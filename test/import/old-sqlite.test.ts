@@ -149,6 +149,28 @@ test('values of another type, and NULL in columns that must not be null, are imp
   expect(report.sums.find(({ name }) => name === 'quota of charges')).toMatchObject({ there: 69, here: 69 })
 }, 60_000)
 
+test('rows of other tables are all kept, whatever their ids are', async () => {
+  const numbered = (from: number, to: number, select: string) =>
+    `with recursive n(i) as (select ${from} union all select i + 1 from n where i < ${to}) select ${select} from n`
+  const from = changed(
+    // Pages end after 500 rows, here within the rows of one id.
+    'create table parts (id integer, part integer, primary key (id, part))',
+    `insert into parts ${numbered(1, 700, 'max(i, 600) - min(i, 400), i')}`,
+    'create table named (id int primary key, note text)',
+    `insert into named ${numbered(1, 700, "'name-' || i, 'x'")}`,
+    'create table halves (id integer, note text, primary key (id))',
+    `insert into halves ${numbered(1, 700, "i, 'x'")}`,
+    'create table gaps (id bigint primary key, note text)',
+    `insert into gaps ${numbered(1, 700, "case when i > 600 then null else i / 2.0 end, 'x'")}`,
+  )
+  const { report } = await importedFrom(from)
+  const counts = report.findings.filter(({ code }) => code === 'table_without_place')
+  expect(counts.map(({ text, count }) => [text.split(' ')[2], count])).toEqual(
+    ['parts', 'named', 'halves', 'gaps'].map((table) => [table, 700]),
+  )
+  expect(report.leftovers).toBe(2800)
+}, 60_000)
+
 test('rows in a write-ahead log that is still open are imported, and the files beside the source stay', async () => {
   const from = changed()
   const running = new Database(from)
@@ -196,6 +218,24 @@ describe('a file that cannot be read ends the command with one sentence and exit
           ...rebuilt('tokens', 'id text, user_id, key, status, remain_quota', `select 'a-1', 2, key, 1, 1 from tokens`),
         ),
       'that is not a whole number',
+    ],
+    [
+      'with ids that are fractions',
+      () =>
+        changed(...rebuilt('tokens', 'id, user_id, key, status, remain_quota', 'select 1.5, 2, key, 1, 1 from tokens')),
+      'The table tokens has a row without an id, or with an id that is not a whole number',
+    ],
+    [
+      'with ids that are only a part of a key and occur twice',
+      () =>
+        changed(
+          ...rebuilt(
+            'tokens',
+            'id int, user_id int, key text, status, remain_quota, primary key (id, user_id)',
+            'select 1, user.id, key || user.id, 1, 1 from tokens, users user',
+          ),
+        ),
+      'The table tokens has several rows with the id 1',
     ],
     [
       'with ids that occur twice',

@@ -1,6 +1,8 @@
 import type { Finding, ImportPart, PriceRow, SumLine } from '../../../contract/api/import.ts'
 import type { AuditAction } from '../../../contract/audit-actions.ts'
 import type { ImportDeps } from '../../jobs/import-engine.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import type { OpenedStore } from '../../store/connection/open-options.ts'
 import {
   beginImport,
   type ImportedSums,
@@ -10,6 +12,7 @@ import {
   type JournalRow,
   journalOf,
   updateImport,
+  wasCommitted,
 } from '../../store/imports/journal.ts'
 import { reserveIds } from '../../store/imports/target.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
@@ -69,16 +72,38 @@ export async function copyBase(given: BaseGiven): Promise<BaseResult> {
   const { store } = given.deps
   if (given.dryRun) return copyAll(given, store.read, undefined)
   let file: LeftoverFile | undefined
+  let copied: BaseResult | undefined
   const leftovers = (importId: number) => {
     file = given.leftovers(importId)
     return file
   }
   try {
-    return await (store.writeUnlimited ?? store.write)((trx) => copyAll({ ...given, leftovers }, trx, trx))
+    return await (store.writeUnlimited ?? store.write)(async (trx) => {
+      // PostgreSQL may abort a transaction, which is then repeated. Each attempt has an id, and thus a file, of its own.
+      file?.discard()
+      copied = undefined
+      copied = await copyAll({ ...given, leftovers }, trx, trx)
+      return copied
+    })
   } catch (error) {
-    // The commit may fail, too.
+    // The commit may fail, too. If the connection was lost meanwhile, the import may nevertheless be committed.
+    if (copied && !given.earlier && (await isCommitted(store, copied, error))) return copied
     file?.discard()
     throw error
+  }
+}
+
+/** True if an import was committed although its commit failed. Throws ImportFailed if this cannot be found out. */
+async function isCommitted(store: OpenedStore, copied: BaseResult, error: unknown): Promise<boolean> {
+  if (store.dialect === 'sqlite') return false
+  try {
+    return await wasCommitted(store, copied.importId)
+  } catch {
+    if (copied.leftovers === 0) return false
+    throw new ImportFailed(
+      `The connection to the database of this installation was lost at the end (${messageOf(error)}). Import again: if the accounts are there, it continues. In this case, keep ${copied.leftoversFile}, which has the items without a counterpart; otherwise delete it.`,
+      { cause: error },
+    )
   }
 }
 

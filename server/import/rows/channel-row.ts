@@ -43,7 +43,7 @@ const customType = 8
  */
 export function readChannel(row: SourceRow, program: Program, findings: Findings): ChannelDraft | undefined {
   const id = integer(row, 'id')
-  reportZeroDate(row, `channel ${id}`, findings)
+  reportZeroDate(row, 'channels', `channel ${id}`, findings)
   if (isDeleted(row)) return undefined
   // LiteLLM's rows have no numeric ids. Those that the import assigned mean nothing to the reader of the report, so the
   // name is used.
@@ -163,7 +163,7 @@ class Kept {
   }
 }
 
-const statusKinds = { new: channelStatus.enabled, disabled: channelStatus.disabled }
+const statusKinds = { part: 'channels' as const, new: channelStatus.enabled, disabled: channelStatus.disabled }
 
 function statusOf(status: number): number {
   return Object.values<number>(channelStatus).includes(status) ? status : channelStatus.disabled

@@ -1,5 +1,5 @@
 import { redemptionStatus } from '../../../contract/statuses.ts'
-import { hasUnreadableTime, integer, isDeleted, seconds, trimmed } from '../fields.ts'
+import { hasUnreadableTime, integer, isDeleted, seconds, text, trimmed } from '../fields.ts'
 import type { Findings } from '../findings.ts'
 import type { SourceRow } from '../sources/source-database.ts'
 import { amount, reportZeroDate, storedStatus } from './user-row.ts'
@@ -23,17 +23,17 @@ export interface CodeDraft {
 export function readCode(row: SourceRow, findings: Findings): CodeDraft | undefined {
   const id = integer(row, 'id')
   const key = trimmed(row, 'key')
-  reportZeroDate(row, `code ${id}`, findings)
+  reportZeroDate(row, 'codes', `code ${id}`, findings)
   if (isDeleted(row)) return undefined
   if (key === '') {
     findings.add('codes', 'The code is empty and is skipped.', `code ${id}`)
     return undefined
   }
-  const kinds = { new: redemptionStatus.unused, disabled: redemptionStatus.disabled }
+  const kinds = { part: 'codes' as const, new: redemptionStatus.unused, disabled: redemptionStatus.disabled }
   const stored = storedStatus(row, kinds, `code ${id}`, findings)
   let status = Object.values<number>(redemptionStatus).includes(stored) ? stored : redemptionStatus.disabled
   if (hasUnreadableTime(row, 'expired_time') && status === redemptionStatus.unused) {
-    findings.add('codes', 'The expiry cannot be read. The row is disabled.', `code ${id}`)
+    findings.add('codes', 'The expiry cannot be read. The row is disabled.', `code ${id}: ${text(row, 'expired_time')}`)
     status = redemptionStatus.disabled
   }
   return {

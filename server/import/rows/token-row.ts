@@ -47,7 +47,7 @@ export function readToken(row: SourceRow, program: Program, findings: Findings):
   // name is used.
   const example = program.name === 'litellm' ? trimmed(row, 'name') : `token ${id}`
   const key = trimmed(row, 'key').replace(/^sk-/, '')
-  reportZeroDate(row, example, findings)
+  reportZeroDate(row, 'tokens', example, findings)
   if (isDeleted(row)) return undefined
   if (key === '') {
     findings.leave(
@@ -60,7 +60,8 @@ export function readToken(row: SourceRow, program: Program, findings: Findings):
   const limits = limitsOf(row, program)
   const models = limits.models === undefined ? null : [...new Set(limits.models)].join(',') || null
   const subnet = limits.addresses === undefined ? null : networks(limits.addresses, example, findings)
-  let status = storedStatus(row, { new: tokenStatus.enabled, disabled: tokenStatus.disabled }, example, findings)
+  const kinds = { part: 'tokens' as const, new: tokenStatus.enabled, disabled: tokenStatus.disabled }
+  let status = storedStatus(row, kinds, example, findings)
   if (!Object.values<number>(tokenStatus).includes(status)) status = tokenStatus.disabled
   // The restriction to models or the restriction to addresses has no entry that can be imported. Without this
   // restriction the token could do more than in the source, so it is disabled.

@@ -1,3 +1,4 @@
+import type { ImportPart } from '../../../contract/api/import.ts'
 import { roles } from '../../../contract/roles.ts'
 import { userStatus } from '../../../contract/statuses.ts'
 import { randomHex } from '../../lib/secrets/ids.ts'
@@ -53,20 +54,20 @@ const maxGroup = 64
  */
 export function storedStatus(
   row: SourceRow,
-  kinds: { new: number; disabled: number },
+  kinds: { part: ImportPart; new: number; disabled: number },
   example: string,
   findings: Findings,
 ): number {
   if (!isUnreadable(row, 'status')) return integer(row, 'status', kinds.new)
-  findings.add('amounts', 'The status is not a number. The row is disabled.', `${example}: ${text(row, 'status')}`)
+  findings.add(kinds.part, 'The status is not a number. The row is disabled.', `${example}: ${text(row, 'status')}`)
   return kinds.disabled
 }
 
 /** Reports a deletion time of MySQL that is no time. Its program treats the row as deleted. */
-export function reportZeroDate(row: SourceRow, example: string, findings: Findings): void {
+export function reportZeroDate(row: SourceRow, part: ImportPart, example: string, findings: Findings): void {
   if (isZeroDate(row['deleted_at']))
     findings.add(
-      'amounts',
+      part,
       'The deletion time is 0000-00-00. The source treats the row as deleted, and so does the import.',
       example,
     )
@@ -75,7 +76,7 @@ export function reportZeroDate(row: SourceRow, example: string, findings: Findin
 /** Reads a user. Fields without a counterpart become leftovers. */
 export function readUser(row: SourceRow, program: Program, findings: Findings): UserDraft {
   const id = integer(row, 'id')
-  reportZeroDate(row, `user ${id}`, findings)
+  reportZeroDate(row, 'users', `user ${id}`, findings)
   const deleted = isDeleted(row) || integer(row, 'status', 1) === userStatus.deleted
   const base = {
     id,
@@ -92,7 +93,7 @@ export function readUser(row: SourceRow, program: Program, findings: Findings): 
   const password = trimmed(row, 'password')
   const isHash = password === '' || /^\$2[abxy]?\$\d\d\$.{53}$/.test(password) || password.startsWith('$argon2')
   if (!isHash) findings.add('users', 'The password has an unknown form. It cannot be used; reset it.', `user ${id}`)
-  const kinds = { new: userStatus.enabled, disabled: userStatus.disabled }
+  const kinds = { part: 'users' as const, new: userStatus.enabled, disabled: userStatus.disabled }
   const status = storedStatus(row, kinds, `user ${id}`, findings)
   reportRest(row, id, findings)
   const hubGitHub = program.name === 'one-hub' ? integer(row, 'github_id_new') : 0

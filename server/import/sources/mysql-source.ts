@@ -65,7 +65,8 @@ async function connected(address: ConnectionOptions, label: string): Promise<Sou
     dialect: 'mysql',
     label,
     schema: 'database()',
-    isKey: `c.column_key in ('PRI', 'UNI')`,
+    isKey: `(c.table_name, c.column_name) in (select s.table_name, max(s.column_name) from information_schema.statistics s
+      where s.table_schema = database() and s.non_unique = 0 group by s.table_name, s.index_name having count(*) = 1)`,
     rows: async (text) => plainRows(...(await connection.query<RowDataPacket[]>(text))),
     close: () => connection.end(),
   })

@@ -27,7 +27,9 @@ export function openSqliteSource(path: string, label = path): SourceDatabase {
     if (statSync(path).size < largestChecked) check(database, label)
     const columns = database
       .query(
-        `select m.name as tab, c.name as col, c.type as type, c.pk = 1 as is_key from sqlite_master m join pragma_table_info(m.name) c
+        `select m.name as tab, c.name as col, c.type as type,
+           c.pk = 1 and (select max(pk) from pragma_table_info(m.name)) = 1 as is_key
+         from sqlite_master m join pragma_table_info(m.name) c
          where m.type = 'table' and m.name not like 'sqlite_%'`,
       )
       .all() as SourceRow[]

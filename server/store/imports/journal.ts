@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import type { ImportRowsTable, ImportsTable } from '../schema/import-tables.ts'
-import type { Db, Trx } from '../store.ts'
+import type { Db, Store, Trx } from '../store.ts'
 import { type BulkColumns, bulkInsert } from './bulk-insert.ts'
 
 /** The kinds of rows that a source can have. */
@@ -44,6 +44,17 @@ export async function advanceLog(
 
 export async function importById(db: Db, id: number): Promise<ImportRow> {
   return db.selectFrom('imports').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+}
+
+/**
+ * True if the transaction that began an import was committed. PostgreSQL may still be working on a transaction whose
+ * connection was lost, so this waits until it has ended.
+ */
+export function wasCommitted(store: Pick<Store, 'write'>, id: number): Promise<boolean> {
+  return store.write(async (trx) => {
+    await sql`lock table imports in share mode`.execute(trx)
+    return (await trx.selectFrom('imports').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+  })
 }
 
 /** The journal entries of the rows of one kind, with their new ids. They are keyed by their ids in the source. */
