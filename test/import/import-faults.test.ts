@@ -75,7 +75,7 @@ describe('an import that creates the installation deletes nothing that is not it
     ['nothing happened', async () => ({}), false],
   ]
   for (const [name, meanwhile, isKept] of cases)
-    test(`if it fails and ${name} meanwhile, the new database is ${isKept ? 'kept' : 'removed'}`, async () => {
+    test(`if it fails and ${name} at the same time, the new database is ${isKept ? 'kept' : 'removed'}`, async () => {
       await using installation = new Installation(undefined, { SECRET_KEY: '' })
       let done: Promise<Partial<Claim>> | undefined
       const source = createServer((socket) => {

@@ -86,7 +86,7 @@ export async function copyBase(given: BaseGiven): Promise<BaseResult> {
       return copied
     })
   } catch (error) {
-    // The commit may fail, too. If the connection was lost meanwhile, the import may nevertheless be committed.
+    // The commit may fail, too. If the connection was lost, the import may be committed all the same.
     if (copied && !given.earlier && (await isCommitted(store, copied, error))) return copied
     file?.discard()
     throw error
