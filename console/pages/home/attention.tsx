@@ -73,7 +73,7 @@ export function Attention({ items }: { items: readonly AttentionItem[] | undefin
   const shown = all ? items : items?.slice(0, shownAtFirst)
   return (
     <Card title={t('home.attention')}>
-      <div {...inPlace} className="min-h-40">
+      <div {...inPlace} tabIndex={-1} className="min-h-40 outline-none">
         {!items && <RowsSkeleton className="h-40 border-0!" />}
         {items?.length === 0 && (
           <p className="flex items-center justify-center gap-2 py-14 text-sm text-muted">
